@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { repositoryPathSchema, workspaceIdSchema } from './identifiers.js';
+import { limits } from './limits.js';
+import { operationSchema } from './operations.js';
+
+/**
+ * What a workspace can be split into. `git_linked_worktree` stands only where the workspace itself is a
+ * checkout.
+ */
+export const workspaceScopeSchema = z.enum(['git_linked_worktree', 'repository']);
+export type WorkspaceScope = z.infer<typeof workspaceScopeSchema>;
+
+export const instructionsSchema = z.strictObject({
+  path: z.enum(['AGENTS.md', 'CLAUDE.md']),
+  bytes: z.int().min(0).max(limits.instructionBytes),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  truncated: z.boolean(),
+});
+
+/** Commands of a node and everything beneath it that may run at once, where the operator bounds them. */
+export const capacitySchema = z.strictObject({
+  repository: repositoryPathSchema.optional(),
+  commands: z.int().min(1).max(limits.slots),
+});
+
+/** One workspace that a worker offers; host paths never stand here. */
+export const workspaceDescriptorSchema = z.strictObject({
+  id: workspaceIdSchema,
+  name: z.string().min(1).max(limits.displayNameLength).optional(),
+  operations: z.array(operationSchema).max(operationSchema.options.length).optional(),
+  workspaceScopes: z.array(workspaceScopeSchema).max(workspaceScopeSchema.options.length).optional(),
+  instructions: z.array(instructionsSchema).max(1).optional(),
+  capacities: z.array(capacitySchema).max(limits.repositoriesPerWorkspace).optional(),
+});
+export type WorkspaceDescriptor = z.infer<typeof workspaceDescriptorSchema>;
+
+export const workspaceToolsSchema = z.strictObject({
+  protocolVersion: z.literal(1),
+  operations: z.array(operationSchema).min(1).max(operationSchema.options.length),
+  workspaces: z.array(workspaceDescriptorSchema).min(1).max(limits.workspacesPerWorker),
+  writeFileModes: z.array(z.enum(['replace', 'create'])).optional(),
+  editFileModes: z.array(z.enum(['single', 'batch'])).optional(),
+  editFileFeatures: z.array(z.enum(['expected_base_sha256', 'tolerant_match', 'replace_all'])).optional(),
+  listFileFeatures: z.array(z.enum(['after_path'])).optional(),
+  commandResultFeatures: z.array(z.enum(['lane_git'])).optional(),
+});
+
+export const capabilitiesSchema = z.strictObject({
+  statefulWorkspace: z.boolean(),
+  sandboxProfile: z.string().max(128),
+  runtimes: z.array(z.string().max(64)).max(32),
+  programmaticLanguages: z.array(z.literal('bash')).max(1).optional(),
+  /** Whether reads of one lane may run beside each other. */
+  sharedReads: z.boolean(),
+  workspaceTools: workspaceToolsSchema,
+});
+export type Capabilities = z.infer<typeof capabilitiesSchema>;
+
+/** The descriptor of a workspace, or `undefined` where the worker does not offer it. */
+export function findWorkspace(capabilities: Capabilities, id: string): WorkspaceDescriptor | undefined {
+  return capabilities.workspaceTools.workspaces.find((workspace) => workspace.id === id);
+}

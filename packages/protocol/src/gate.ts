@@ -1,0 +1,82 @@
+import type { Capabilities, WorkspaceDescriptor, WorkspaceScope } from './capabilities.js';
+import { findWorkspace } from './capabilities.js';
+import { CodelanesError } from './errors.js';
+import type { LaneFields } from './lane.js';
+import type { WorkspaceToolRequest } from './operations.js';
+import { editsOf } from './operations/edit.js';
+
+/**
+ * Refuses, before anything is queued, a request that the worker did not advertise. It never drops a field and
+ * never falls back to the root. It always looks at what the worker advertised, whatever generation of client
+ * is asking.
+ *
+ * @throws CodelanesError `WORKER_MISMATCH`, naming what is missing.
+ */
+export function assertAdvertised(capabilities: Capabilities, request: WorkspaceToolRequest): void {
+  const workspace = requireWorkspace(capabilities, request.workspaceId);
+  assertLaneAdvertised(workspace, request);
+  const { operations } = capabilities.workspaceTools;
+  if (
+    !operations.includes(request.operation) ||
+    workspace.operations?.includes(request.operation) === false
+  ) {
+    refuse(`Workspace "${workspace.id}" does not offer ${request.operation}.`);
+  }
+  const missing = missingFeature(capabilities, request);
+  if (missing !== undefined) refuse(`The worker does not offer ${missing}.`);
+}
+
+/** @throws CodelanesError `WORKER_MISMATCH` where a field that names a lane was not advertised. */
+export function assertLaneAdvertised(workspace: WorkspaceDescriptor, fields: LaneFields): void {
+  if (fields.workspaceInstanceId !== undefined) {
+    refuse(`Workspace "${workspace.id}" does not offer conversation instances.`);
+  }
+  const needs = (value: string | undefined, scope: WorkspaceScope, what: string) => {
+    if (value === undefined || workspace.workspaceScopes?.includes(scope) === true) return;
+    refuse(`Workspace "${workspace.id}" does not offer ${what} lanes (${scope}).`);
+  };
+  needs(fields.repository, 'repository', 'repository');
+  needs(fields.worktree, 'git_linked_worktree', 'linked worktree');
+}
+
+/** @throws CodelanesError `WORKER_MISMATCH` where the worker does not offer the workspace. */
+export function requireWorkspace(capabilities: Capabilities, id: string): WorkspaceDescriptor {
+  const workspace = findWorkspace(capabilities, id);
+  if (workspace !== undefined) return workspace;
+  const offered = capabilities.workspaceTools.workspaces.map((each) => `"${each.id}"`).join(', ');
+  return refuse(`The worker does not offer workspace "${id}"; it offers ${offered}.`);
+}
+
+function missingFeature(capabilities: Capabilities, request: WorkspaceToolRequest): string | undefined {
+  const tools = capabilities.workspaceTools;
+  switch (request.operation) {
+    case 'write_file': {
+      const mode = request.overwrite === true ? 'replace' : 'create';
+      return tools.writeFileModes?.includes(mode) === true ? undefined : `write_file mode "${mode}"`;
+    }
+    case 'edit_file':
+    case 'preview_edit': {
+      const edits = editsOf(request);
+      const features = tools.editFileFeatures ?? [];
+      if (edits.length > 1 && tools.editFileModes?.includes('batch') !== true) return 'edits in a batch';
+      if (request.matching === 'tolerant' && !features.includes('tolerant_match')) return 'tolerant matching';
+      if (edits.some((edit) => edit.replaceAll === true) && !features.includes('replace_all'))
+        return 'replaceAll';
+      const fenced = request.operation === 'edit_file' && request.expectedBaseSha256 !== undefined;
+      return fenced && !features.includes('expected_base_sha256') ? 'expectedBaseSha256' : undefined;
+    }
+    case 'list_files': {
+      const pages = request.afterPath !== undefined;
+      return pages && tools.listFileFeatures?.includes('after_path') !== true ? 'afterPath' : undefined;
+    }
+    case 'execute_command':
+      return request.environmentAction === undefined ? undefined : 'environment actions';
+    case 'read_file':
+    case 'search_text':
+      return undefined;
+  }
+}
+
+function refuse(message: string): never {
+  throw new CodelanesError('WORKER_MISMATCH', message);
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { capabilitiesSchema } from './capabilities.js';
+import { wireErrorSchema } from './errors.js';
+import {
+  callIdSchema,
+  incarnationIdSchema,
+  journalIdSchema,
+  leaseTokenSchema,
+  workerIdSchema,
+} from './identifiers.js';
+import { laneSchema } from './lane.js';
+import { limits } from './limits.js';
+import { workspaceToolRequestSchema, workspaceToolResultSchema } from './operations.js';
+
+/**
+ * Our own wire between worker and bridge. A worker connects outward only:
+ * `POST /v1/workers/:id/{register,poll,report,renew,settle}`.
+ */
+export const workerWireVersion = 1;
+
+const version = z.literal(workerWireVersion);
+
+export const leaseSchema = z.strictObject({
+  callId: callIdSchema,
+  generation: z.int().min(1),
+  token: leaseTokenSchema,
+});
+export type Lease = z.infer<typeof leaseSchema>;
+
+/** A call that a worker still holds when it registers; the bridge counts it as running. */
+export const heldCallSchema = z.strictObject({
+  ...leaseSchema.shape,
+  lane: laneSchema,
+  mode: z.enum(['shared', 'exclusive']),
+  pool: z.enum(['command', 'file']),
+});
+export type HeldCall = z.infer<typeof heldCallSchema>;
+
+export const registerRequestSchema = z.strictObject({
+  version,
+  workerId: workerIdSchema,
+  incarnationId: incarnationIdSchema,
+  journalId: journalIdSchema,
+  capabilities: capabilitiesSchema,
+  slots: z.int().min(1).max(limits.slots),
+  holds: z.array(heldCallSchema).max(limits.slots + limits.filePool),
+  /** Replace a live worker of another journal, as an explicit act of the operator. */
+  takeOver: z.boolean(),
+});
+export type RegisterRequest = z.infer<typeof registerRequestSchema>;
+
+export const registerReplySchema = z.strictObject({
+  version,
+  slots: z.int().min(1),
+  filePool: z.int().min(1),
+  leaseTtlMs: z.int().min(1),
+  renewEveryMs: z.int().min(1),
+  /**
+   * Calls that this journal fetched under an earlier incarnation and does not hold: the worker reports each as
+   * `denied` (its journal does not know the start) or `interrupted`.
+   */
+  unresolved: z.array(callIdSchema),
+});
+export type RegisterReply = z.infer<typeof registerReplySchema>;
+
+export const assignmentSchema = z.strictObject({
+  ...leaseSchema.shape,
+  lane: laneSchema,
+  mode: z.enum(['shared', 'exclusive']),
+  /** `none` is a digest-fenced read of instructions. */
+  pool: z.enum(['command', 'file', 'none']),
+  /** Time that the call may run, from its start. */
+  executionMs: z.int().min(1),
+  request: workspaceToolRequestSchema,
+});
+export type Assignment = z.infer<typeof assignmentSchema>;
+
+export const pollRequestSchema = z.strictObject({
+  version,
+  incarnationId: incarnationIdSchema,
+  /** 0 answers at once. */
+  waitMs: z.int().min(0).max(25_000),
+});
+export type PollRequest = z.infer<typeof pollRequestSchema>;
+
+export const pollReplySchema = z.strictObject({
+  version,
+  assignments: z.array(assignmentSchema),
+  /** Running calls that the worker is asked to stop. */
+  cancellations: z.array(callIdSchema),
+});
+export type PollReply = z.infer<typeof pollReplySchema>;
+
+export const reportSchema = z.discriminatedUnion('state', [
+  z.strictObject({ ...leaseSchema.shape, state: z.literal('started') }),
+  /** The worker holds something that overlaps, or has no room: offer again after the next report. */
+  z.strictObject({ ...leaseSchema.shape, state: z.literal('busy') }),
+  z.strictObject({ callId: callIdSchema, state: z.literal('denied') }),
+  z.strictObject({ callId: callIdSchema, state: z.literal('interrupted') }),
+  /** Something that blocked a lane has ended: calls that were answered `busy` may be offered again. */
+  z.strictObject({ state: z.literal('freed') }),
+]);
+export type Report = z.infer<typeof reportSchema>;
+
+export const reportRequestSchema = z.strictObject({
+  version,
+  incarnationId: incarnationIdSchema,
+  reports: z.array(reportSchema).min(1).max(1024),
+});
+export type ReportRequest = z.infer<typeof reportRequestSchema>;
+
+export const reportReplySchema = z.strictObject({
+  version,
+  /** Of the calls reported as started, those whose lease is no longer this worker's: it stops them. */
+  fenced: z.array(callIdSchema),
+});
+export type ReportReply = z.infer<typeof reportReplySchema>;
+
+export const renewRequestSchema = z.strictObject({
+  version,
+  incarnationId: incarnationIdSchema,
+  leases: z.array(leaseSchema).max(1024),
+});
+export type RenewRequest = z.infer<typeof renewRequestSchema>;
+
+export const renewReplySchema = z.strictObject({
+  version,
+  lost: z.array(callIdSchema),
+  cancellations: z.array(callIdSchema),
+});
+export type RenewReply = z.infer<typeof renewReplySchema>;
+
+export const settlementSchema = z.discriminatedUnion('status', [
+  z.strictObject({ status: z.literal('fulfilled'), result: workspaceToolResultSchema }),
+  z.strictObject({ status: z.literal('rejected'), error: wireErrorSchema }),
+]);
+export type Settlement = z.infer<typeof settlementSchema>;
+
+export const settleRequestSchema = z.strictObject({
+  version,
+  incarnationId: incarnationIdSchema,
+  lease: leaseSchema,
+  settlement: settlementSchema,
+});
+export type SettleRequest = z.infer<typeof settleRequestSchema>;
+
+/** A settlement may bring the next assignments along. */
+export const settleReplySchema = z.strictObject({
+  version,
+  accepted: z.boolean(),
+  assignments: z.array(assignmentSchema),
+});
+export type SettleReply = z.infer<typeof settleReplySchema>;

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** What every package's tests share; sources are tested without a build. */
+export default defineConfig({
+  resolve: { conditions: ['@codelanes/source'] },
+  ssr: { resolve: { conditions: ['@codelanes/source'] } },
+  test: {
+    include: ['src/**/*.test.ts'],
+    restoreMocks: true,
+    unstubEnvs: true,
+    testTimeout: 20_000,
+  },
+});
