@@ -1,1 +1,4 @@
-export {};
+export type { AdvertisedLanes } from './lane-locator.js';
+export type { RoutableRequest, Routing, UnroutedReason } from './to-lane-request.js';
+export { toLaneRequest } from './to-lane-request.js';
+export { fromLaneResult } from './from-lane-result.js';

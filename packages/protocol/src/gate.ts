@@ -51,7 +51,7 @@ function missingFeature(capabilities: Capabilities, request: WorkspaceToolReques
   const tools = capabilities.workspaceTools;
   switch (request.operation) {
     case 'write_file': {
-      const mode = request.overwrite === true ? 'replace' : 'create';
+      const mode = request.overwrite === false ? 'create' : 'replace';
       return tools.writeFileModes?.includes(mode) === true ? undefined : `write_file mode "${mode}"`;
     }
     case 'edit_file':

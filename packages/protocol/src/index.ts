@@ -1,5 +1,5 @@
 export { limits } from './limits.js';
-export { isWellFormed, utf8Length } from './text.js';
+export { compareUtf8, isWellFormed, utf8Length } from './text.js';
 export {
   callIdSchema,
   incarnationIdSchema,
@@ -37,7 +37,7 @@ export type {
   PreviewEditRequest,
   PreviewEditResult,
 } from './operations/edit.js';
-export { editsOf } from './operations/edit.js';
+export { editsOf, reportsMatches } from './operations/edit.js';
 export type { ExecuteCommandRequest, ExecuteCommandResult } from './operations/execute-command.js';
 export type { ProgrammaticRequest } from './operations/programmatic.js';
 export { programmaticRequestSchema } from './operations/programmatic.js';
@@ -50,6 +50,7 @@ export {
   workspaceToolRequestSchema,
   workspaceToolResultSchema,
 } from './operations.js';
+export { resultFault } from './result-check.js';
 export type { Capabilities, WorkspaceDescriptor, WorkspaceScope } from './capabilities.js';
 export { capabilitiesSchema, findWorkspace, workspaceScopeSchema } from './capabilities.js';
 export { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';

@@ -17,7 +17,7 @@ export type WorktreeSegment = `worktree:${string}`;
 const repositorySegment = z.templateLiteral(['repo:', z.string()]);
 const worktreeSegment = z.templateLiteral(['worktree:', z.string()]);
 
-export const laneSchema = z.union([
+export const laneSchema: z.ZodType<Lane> = z.union([
   z.tuple([z.string()]),
   z.tuple([z.string(), repositorySegment]),
   z.tuple([z.string(), worktreeSegment]),

@@ -85,6 +85,11 @@ export type PollRequest = z.infer<typeof pollRequestSchema>;
 
 export const pollReplySchema = z.strictObject({
   version,
+  /**
+   * How long the bridge held this poll. A lease in it is no older than the poll's round trip less this, by
+   * which a worker that was suspended meanwhile can tell a lease that has ended.
+   */
+  heldMs: z.int().min(0),
   assignments: z.array(assignmentSchema),
   /** Running calls that the worker is asked to stop. */
   cancellations: z.array(callIdSchema),

@@ -35,6 +35,11 @@ export function editsOf(request: EditFields): readonly Edit[] {
   return [{ oldText: request.oldText, newText: request.newText }];
 }
 
+/** Whether a request asked to be told how its edits were matched, and so must be. */
+export function reportsMatches(request: EditFields & { readonly matching?: unknown }): boolean {
+  return request.matching !== undefined || editsOf(request).some((edit) => edit.replaceAll !== undefined);
+}
+
 function checkEdits(request: EditFields, context: z.core.$RefinementCtx): void {
   const short = request.oldText !== undefined || request.newText !== undefined;
   if (short === (request.edits !== undefined)) {

@@ -6,7 +6,10 @@ import { requestEnvelope, resultEnvelope } from './envelope.js';
 
 const operation = z.literal('write_file');
 
-/** Writes a whole file, atomically; `overwrite: false` (the default) only creates. */
+/**
+ * Writes a whole file, atomically. `overwrite: false` only creates; without the field a file is replaced, as
+ * LibreChat's protocol has it.
+ */
 export const writeFileRequestSchema = z.strictObject({
   ...requestEnvelope,
   operation,

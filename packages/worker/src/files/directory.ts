@@ -1,4 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, type BigIntStats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  type BigIntStats,
+} from 'node:fs';
 import { FileRefusal, refusalOf } from './refusal.js';
 
 /** `O_PATH` of Linux, which Node does not name: a handle on a place, whatever stands there, without opening it. */
@@ -157,7 +165,9 @@ export function linkRefusal(path: string): FileRefusal {
 
 function renamed(error: FileRefusal, path: string): FileRefusal {
   if (error.path === path) return error;
-  return new FileRefusal(error.fault, path, `"${path}" cannot be reached: ${error.message}`, { cause: error });
+  return new FileRefusal(error.fault, path, `"${path}" cannot be reached: ${error.message}`, {
+    cause: error,
+  });
 }
 
 function checkSegment(segment: string, path = segment): void {

@@ -1,0 +1,151 @@
+import {
+  callViewSchema,
+  cancelReplySchema,
+  clientHeader,
+  errorCodeSchema,
+  lanesViewSchema,
+  waitingReasonSchema,
+  workspaceToolResultSchema,
+} from '@codelanes/protocol';
+import type {
+  CallView,
+  CancelReply,
+  LanesView,
+  WorkspaceToolRequest,
+  WorkspaceToolResult,
+} from '@codelanes/protocol';
+import { Agent, request as httpRequest } from 'undici';
+import { z } from 'zod';
+import { CliError } from '../errors/cli-error.js';
+import { NoAnswer, Refusal } from './failures.js';
+
+const refusalSchema = z.object({
+  code: errorCodeSchema,
+  error: z.string(),
+  waitedFor: waitingReasonSchema.optional().catch(undefined),
+});
+
+/** Failures of a connection that was never made: the bridge cannot have seen the request. */
+const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+export interface ExecuteOptions {
+  readonly workerId: string;
+  readonly callId: string;
+  readonly queueWaitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The caller's and the administrator's requests. Rejects with `Refusal` where the bridge answered with an
+ * error, with `NoAnswer` where none came, and with the reason of an abort.
+ */
+export class BridgeClient {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  /** A call may wait and run for longer than any default of the HTTP client. */
+  readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+
+  constructor(endpoint: { readonly url: string; readonly token: string }) {
+    this.#base = endpoint.url;
+    this.#headers = { authorization: `Bearer ${endpoint.token}`, [clientHeader]: '1' };
+  }
+
+  /** Resolves when the call has ended; aborting the signal takes it back or has it stopped. */
+  execute(call: WorkspaceToolRequest, options: ExecuteOptions): Promise<WorkspaceToolResult> {
+    return this.#send('POST', '/v1/workspace-tools/execute', workspaceToolResultSchema, {
+      body: call,
+      headers: {
+        'x-librechat-code-worker-id': options.workerId,
+        'x-librechat-workspace-queue-wait-ms': String(options.queueWaitMs),
+        'x-codelanes-call-id': options.callId,
+      },
+      signal: options.signal,
+    });
+  }
+
+  /** An own call as soon as it is newer than `after`, or as it is when the bridge's long poll ends. */
+  call(callId: string, after: number | undefined, signal?: AbortSignal): Promise<CallView> {
+    const query = after === undefined ? '' : `?after=${after}`;
+    return this.#send('GET', `/v1/calls/${callId}${query}`, callViewSchema, { signal });
+  }
+
+  lanes(workerId: string): Promise<LanesView> {
+    return this.#send('GET', `/v1/bridge/workers/${encodeURIComponent(workerId)}/lanes`, lanesViewSchema);
+  }
+
+  cancel(callId: string): Promise<CancelReply> {
+    return this.#send('POST', `/v1/calls/${encodeURIComponent(callId)}/cancel`, cancelReplySchema);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #send<T>(
+    method: 'GET' | 'POST',
+    path: string,
+    schema: z.ZodType<T>,
+    options: {
+      readonly body?: object;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
+  ): Promise<T> {
+    const { status, text } = await this.#exchange(method, path, options);
+    const body = parseJson(text);
+    if (status === 200) {
+      const parsed = schema.safeParse(body);
+      if (parsed.success) return parsed.data;
+      throw new CliError(
+        `${this.#base} answered ${path} in a form that this version does not know.`,
+        'Use a bridge and a command line of the same version.',
+        { cause: parsed.error },
+      );
+    }
+    const refusal = refusalSchema.safeParse(body);
+    if (refusal.success) throw new Refusal(refusal.data.code, refusal.data.error, refusal.data.waitedFor);
+    throw new CliError(
+      `${this.#base} answered ${path} with status ${status} and no error that Codelanes knows.`,
+      'See whether this is the address of a Codelanes bridge.',
+    );
+  }
+
+  async #exchange(
+    method: 'GET' | 'POST',
+    path: string,
+    options: {
+      readonly body?: object;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    try {
+      const reply = await httpRequest(`${this.#base}${path}`, {
+        method,
+        headers: {
+          ...this.#headers,
+          ...options.headers,
+          ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: options.body === undefined ? null : JSON.stringify(options.body),
+        dispatcher: this.#agent,
+        signal: options.signal ?? null,
+      });
+      return { status: reply.statusCode, text: await reply.body.text() };
+    } catch (error) {
+      if (options.signal?.aborted === true) throw error;
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      const arrived = !neverSent.has(code);
+      const what = arrived ? 'ended the connection before it answered' : 'cannot be reached';
+      throw new NoAnswer(`The bridge at ${this.#base} ${what}.`, arrived, { cause: error });
+    }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

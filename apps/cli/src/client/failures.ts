@@ -1,0 +1,25 @@
+import type { ErrorCode, WaitingReason } from '@codelanes/protocol';
+import { CodelanesError } from '@codelanes/protocol';
+
+/** The bridge answered, with an error. */
+export class Refusal extends CodelanesError {
+  /** What a call that timed out in the queue had waited for. */
+  readonly waitedFor: WaitingReason | undefined;
+
+  constructor(code: ErrorCode, message: string, waitedFor?: WaitingReason) {
+    super(code, message);
+    this.waitedFor = waitedFor;
+  }
+}
+
+/** No answer came. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  /** False where the request provably never reached a bridge. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(what: string, mayHaveArrived: boolean, options?: ErrorOptions) {
+    super(what, options);
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}

@@ -1,0 +1,169 @@
+import type { CallState, WorkspaceToolResult } from '@codelanes/protocol';
+import { CodelanesError } from '@codelanes/protocol';
+import type { CallEnd, NewCall, SchedulerStore, WithdrawReason } from '../scheduler/store.js';
+import { Bell } from './bell.js';
+import { outcomeUnknown, resultOf } from './outcome.js';
+import { QueueTimeout } from './queue-timeout.js';
+import { newStopSignal } from './stop-signal.js';
+
+/** Every change rings; this is only the net beneath a ring that a store lost. */
+const recheckMs = 5_000;
+
+export interface DispatchSettings {
+  readonly leaseTtlMs: number;
+  /** Time that a worker has to settle after the execution budget and a lease have both run out. */
+  readonly settlementGraceMs: number;
+}
+
+export interface Patience {
+  /** Time that the call may wait in the queue; running has a budget of its own. */
+  readonly queueWaitMs: number;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly callerGone: AbortSignal;
+}
+
+/** Sees synchronous calls through: enters them, waits for their end, and takes back what is no longer wanted. */
+export class Dispatcher {
+  readonly #store: SchedulerStore;
+  readonly #settings: DispatchSettings;
+  readonly #stopping = newStopSignal();
+  readonly #abandoning = newStopSignal();
+  readonly #attended = new Set<Promise<unknown>>();
+
+  constructor(store: SchedulerStore, settings: DispatchSettings) {
+    this.#store = store;
+    this.#settings = settings;
+  }
+
+  /**
+   * Resolves with the worker's result. A call that waits longer than its patience leaves the queue and never
+   * ran; one that was handed to the worker is waited for beyond that, until the worker answers or cannot any
+   * more. When the caller goes away the call is taken back or, once delivered, cancelled.
+   *
+   * @throws CodelanesError as the store refuses it, `WORKSPACE_QUEUE_TIMEOUT` (a `QueueTimeout`),
+   * `BRIDGE_STOPPING`, or as `resultOf` says.
+   */
+  run(call: NewCall, patience: Patience): Promise<WorkspaceToolResult> {
+    const attended = this.#enterAndAttend(call, patience);
+    const settled = attended.then(
+      () => this.#attended.delete(settled),
+      () => this.#attended.delete(settled),
+    );
+    this.#attended.add(settled);
+    return attended;
+  }
+
+  /**
+   * Refuses new calls and takes back those that wait, gives running ones that many milliseconds to end, then
+   * cancels what is left. Resolves when every call has its answer.
+   */
+  async stop(drainMs: number): Promise<void> {
+    this.#stopping.abort();
+    const timer = setTimeout(() => {
+      this.#abandoning.abort();
+    }, drainMs);
+    await Promise.all(this.#attended);
+    clearTimeout(timer);
+  }
+
+  async #enterAndAttend(call: NewCall, patience: Patience): Promise<WorkspaceToolResult> {
+    if (this.#stopping.signal.aborted) throw bridgeStopping();
+    const queueEndsAt = performance.now() + patience.queueWaitMs;
+    const submitted = await this.#store.submit(call);
+    if (!submitted.ok) throw new CodelanesError(submitted.error.code, submitted.error.message);
+    const bell = new Bell();
+    const unsubscribe = [
+      this.#store.onCall(call.callId, bell.ring),
+      ...[patience.callerGone, this.#stopping.signal, this.#abandoning.signal].map((signal) =>
+        bell.ringOnAbort(signal),
+      ),
+    ];
+    try {
+      return resultOf(call, await this.#attend(call, patience, queueEndsAt, bell));
+    } finally {
+      for (const end of unsubscribe) end();
+    }
+  }
+
+  async #attend(call: NewCall, patience: Patience, queueEndsAt: number, bell: Bell): Promise<CallEnd> {
+    let answerDueAt: number | undefined;
+    for (;;) {
+      const end = await this.#store.end(call.callId);
+      if (end !== undefined) return end;
+      const state = await this.#stateOf(call);
+      if (waits(state)) {
+        answerDueAt = undefined;
+        const why = this.#whyLeave(patience, queueEndsAt);
+        if (why !== undefined) await this.#leave(call, why);
+      } else {
+        answerDueAt ??= performance.now() + this.#answerWithinMs(call);
+        await this.#giveUpIfDue(call, patience, answerDueAt);
+      }
+      const nextDueAt = answerDueAt ?? queueEndsAt;
+      await bell.wait(msUntilLook(nextDueAt));
+    }
+  }
+
+  async #stateOf(call: NewCall): Promise<CallState> {
+    const owned = await this.#store.call(call.callId);
+    if (owned === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
+    return owned.view.state;
+  }
+
+  #whyLeave(patience: Patience, queueEndsAt: number): WithdrawReason | undefined {
+    if (patience.callerGone.aborted) return 'caller_gone';
+    if (this.#stopping.signal.aborted) return 'cancelled';
+    return performance.now() >= queueEndsAt ? 'deadline' : undefined;
+  }
+
+  /** @throws where the call left the queue; returns where it was delivered meanwhile and is to be waited for. */
+  async #leave(call: NewCall, why: WithdrawReason): Promise<void> {
+    const left = await this.#store.withdraw(call.callId, why);
+    if (!left.withdrawn) return;
+    switch (why) {
+      case 'deadline':
+        throw new QueueTimeout(call.lane, Math.round(left.waitedMs), left.waitedFor);
+      case 'cancelled':
+        throw bridgeStopping();
+      case 'caller_gone':
+        throw callerGone();
+    }
+  }
+
+  /** @throws where the worker's answer is not waited for any longer; the call is cancelled then. */
+  async #giveUpIfDue(call: NewCall, patience: Patience, answerDueAt: number): Promise<void> {
+    const why = this.#whyGiveUp(patience, answerDueAt);
+    if (why === undefined) return;
+    await this.#store.cancel(call.callId);
+    throw why;
+  }
+
+  #whyGiveUp(patience: Patience, answerDueAt: number): CodelanesError | undefined {
+    if (patience.callerGone.aborted) return callerGone();
+    if (this.#abandoning.signal.aborted) return outcomeUnknown('the bridge stopped while it ran.');
+    if (performance.now() < answerDueAt) return undefined;
+    return outcomeUnknown('the worker kept its lease but did not answer in time.');
+  }
+
+  #answerWithinMs({ executionMs }: NewCall): number {
+    return executionMs + this.#settings.leaseTtlMs + this.#settings.settlementGraceMs;
+  }
+}
+
+function waits(state: CallState): boolean {
+  return state === 'waiting' || state === 'reserved';
+}
+
+function msUntilLook(dueAt: number): number {
+  // A due time that has passed was acted upon; only a change or the net wakes from here.
+  const ms = Math.ceil(dueAt - performance.now());
+  return ms > 0 ? Math.min(ms, recheckMs) : recheckMs;
+}
+
+function bridgeStopping(): CodelanesError {
+  return new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; the call did not start.');
+}
+
+function callerGone(): CodelanesError {
+  return new CodelanesError('CALL_CANCELLED', 'The caller went away before the call ended.');
+}

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import type { WorkspaceToolRequest } from '@codelanes/protocol';
+
+/**
+ * What makes a retry identical: SHA-256 of the parsed request as canonical JSON (keys sorted at every depth),
+ * so that neither the order of keys nor white space of the body matters.
+ */
+export function fingerprintOf(request: WorkspaceToolRequest): string {
+  return createHash('sha256').update(canonicalJson(request)).digest('hex');
+}
+
+/** JSON with the keys of every object in code-unit order; keys without a value are left out. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+}

@@ -1,0 +1,53 @@
+import type { Blocker, Lane, WaitingReason } from '@codelanes/protocol';
+import { CodelanesError, describeLane, limits, utf8Length } from '@codelanes/protocol';
+import { cutText } from './cut-text.js';
+
+/** Room for a lane's description in a message, in bytes; lanes may hold paths of 4096 characters. */
+const laneTextBytes = 200;
+
+/** A call that left the queue at its deadline: it provably never ran. Knows what it waited for. */
+export class QueueTimeout extends CodelanesError {
+  readonly waitedFor: WaitingReason;
+
+  constructor(lane: Lane, waitedMs: number, waitedFor: WaitingReason) {
+    super('WORKSPACE_QUEUE_TIMEOUT', sentenceOf(lane, waitedMs, waitedFor));
+    this.waitedFor = waitedFor;
+  }
+}
+
+/**
+ * As much of what was waited for as fits beside the other fields of a reply: LibreChat never retries a
+ * larger one.
+ */
+export function fittingReason(fields: object, reason: WaitingReason): WaitingReason | undefined {
+  for (let shown = Math.min(reason.blockers.length, limits.blockersShown); shown >= 0; shown -= 1) {
+    const waitedFor = { ...reason, blockers: reason.blockers.slice(0, shown) };
+    if (utf8Length(JSON.stringify({ ...fields, waitedFor })) <= limits.queueTimeoutBodyBytes) return waitedFor;
+  }
+  return undefined;
+}
+
+function sentenceOf(lane: Lane, waitedMs: number, { blockers, lacking }: WaitingReason): string {
+  const waited = `The call did not start: it waited ${waitedMs} ms for lane ${shortLane(lane)}`;
+  const [first, ...others] = blockers;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    return `${waited} behind ${blockerText(first)}${more}.`;
+  }
+  return lacking === undefined ? `${waited}.` : `${waited}; ${lackingTexts[lacking]}.`;
+}
+
+const lackingTexts: Readonly<Record<NonNullable<WaitingReason['lacking']>, string>> = {
+  slots: 'every command slot of the worker is taken',
+  files: 'the worker runs as many file tools as it can',
+  repository: 'as many commands as its repository allows are running',
+};
+
+function blockerText({ lane, ageMs, state, callId }: Blocker): string {
+  const name = callId === undefined ? 'a call' : `call ${callId}`;
+  return `${name} ${state} in ${shortLane(lane)} since ${ageMs} ms`;
+}
+
+function shortLane(lane: Lane): string {
+  return cutText(describeLane(lane), laneTextBytes);
+}

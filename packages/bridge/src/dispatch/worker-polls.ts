@@ -1,0 +1,79 @@
+import { CodelanesError } from '@codelanes/protocol';
+import type { Fetched, SchedulerStore, WorkerFence } from '../scheduler/store.js';
+import { Bell } from './bell.js';
+import type { Connection } from './connection.js';
+import { newStopSignal } from './stop-signal.js';
+
+/** Every assignment rings; this is only the net beneath a ring that a store lost. */
+const recheckMs = 5_000;
+
+const nothing: Fetched = { ok: true, assignments: [], cancellations: [] };
+
+/** The one open long poll of each incarnation of a worker. */
+export class WorkerPolls {
+  readonly #store: SchedulerStore;
+  /** What ends the open poll of an incarnation, by worker and incarnation. */
+  readonly #open = new Map<string, AbortController>();
+  readonly #stopping = newStopSignal();
+
+  constructor(store: SchedulerStore) {
+    this.#store = store;
+  }
+
+  /**
+   * Answers as soon as there is something for the worker, or with nothing after that many milliseconds. A
+   * newer poll of the same incarnation takes the place of an older one, which is answered empty. Nothing is
+   * fetched for a poll whose connection is gone, as what is fetched counts as delivered.
+   *
+   * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`.
+   */
+  async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Fetched> {
+    const endsAt = performance.now() + waitMs;
+    const superseded = this.#takePlace(worker);
+    const bell = new Bell();
+    const signals = [superseded.signal, this.#stopping.signal, connection.gone];
+    const unsubscribe = [
+      this.#store.onWorker(worker.workerId, bell.ring),
+      ...signals.map((signal) => bell.ringOnAbort(signal)),
+    ];
+    try {
+      while (connection.isOpen() && !signals.some((signal) => signal.aborted)) {
+        const fetched = await this.fetch(worker);
+        const leftMs = endsAt - performance.now();
+        if (fetched.assignments.length > 0 || fetched.cancellations.length > 0 || leftMs <= 0) return fetched;
+        await bell.wait(Math.min(leftMs, recheckMs));
+      }
+      return nothing;
+    } finally {
+      for (const end of unsubscribe) end();
+      if (this.#open.get(placeOf(worker)) === superseded) this.#open.delete(placeOf(worker));
+    }
+  }
+
+  /**
+   * Hands over what waits for the worker.
+   *
+   * @throws CodelanesError as the store refuses it.
+   */
+  async fetch(worker: WorkerFence): Promise<Fetched> {
+    const fetched = await this.#store.fetch(worker);
+    if (!fetched.ok) throw new CodelanesError(fetched.error.code, fetched.error.message);
+    return fetched;
+  }
+
+  /** Answers every open poll with nothing, and from now on every new one at once. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  #takePlace(worker: WorkerFence): AbortController {
+    const place = new AbortController();
+    this.#open.get(placeOf(worker))?.abort();
+    this.#open.set(placeOf(worker), place);
+    return place;
+  }
+}
+
+function placeOf({ workerId, incarnationId }: WorkerFence): string {
+  return `${workerId} ${incarnationId}`;
+}

@@ -1,0 +1,29 @@
+import type { ClientGeneration } from '@codelanes/protocol';
+import type { StaticTokens } from '../auth/static-tokens.js';
+import type { CallWatch } from '../dispatch/call-watch.js';
+import type { Dispatcher } from '../dispatch/dispatcher.js';
+import type { WorkerPolls } from '../dispatch/worker-polls.js';
+import type { WorkerRoster } from '../dispatch/worker-roster.js';
+import type { SchedulerStore } from '../scheduler/store.js';
+
+/** What routes work with; one per bridge. */
+export interface RouteContext {
+  readonly store: SchedulerStore;
+  readonly tokens: StaticTokens;
+  readonly dispatcher: Dispatcher;
+  readonly polls: WorkerPolls;
+  readonly watch: CallWatch;
+  readonly roster: WorkerRoster;
+  readonly settings: RouteSettings;
+}
+
+export interface RouteSettings {
+  /** What clients that do not say so themselves know. */
+  readonly clientGeneration: ClientGeneration;
+  /** Most commands that one worker may run at once, whatever it offers. */
+  readonly slots: number;
+  /** File tools that one worker may run at once. */
+  readonly filePool: number;
+  readonly leaseTtlMs: number;
+  readonly renewEveryMs: number;
+}

@@ -1,0 +1,59 @@
+import { CodelanesError, workerWireVersion } from '@codelanes/protocol';
+import { z } from 'zod';
+import { cutText } from '../dispatch/cut-text.js';
+
+/** Room for a fault in a message, in bytes; a body may hold keys of any length. */
+const faultBytes = 500;
+
+/** Which part of a request is read, as people name it. */
+export type RequestPart = 'body' | 'query' | 'path' | 'header';
+
+/**
+ * What a part of a request says, as its schema has it.
+ *
+ * @throws CodelanesError `MALFORMED_REQUEST`, naming the first field that is wrong and what was expected.
+ */
+export function parse<T extends z.ZodType>(schema: T, value: unknown, part: RequestPart): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw malformed(faultOf(parsed.error, part));
+}
+
+/**
+ * The body of a worker's request. A worker of another wire version is told so before anything else of its
+ * body is judged.
+ *
+ * @throws CodelanesError `MALFORMED_REQUEST`.
+ */
+export function parseWorkerBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+  const spoken = z.object({ version: z.number() }).safeParse(body);
+  if (spoken.success && spoken.data.version !== workerWireVersion) {
+    throw malformed(
+      `body.version: this bridge speaks version ${workerWireVersion} of the worker wire and the worker sent ` +
+        `version ${spoken.data.version}; install the same release of both`,
+    );
+  }
+  return parse(schema, body, 'body');
+}
+
+export function malformed(fault: string): CodelanesError {
+  return new CodelanesError('MALFORMED_REQUEST', `The request is malformed: ${fault}.`);
+}
+
+/** The first fault of a part: field, then what is wrong with it. */
+export function faultOf(error: z.ZodError, part: RequestPart): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return part;
+  const field = [part, ...issue.path.map(String)].join('.');
+  return cutText(`${field}: ${expectationOf(issue)}`, faultBytes);
+}
+
+function expectationOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') {
+    return `no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')} is known here`;
+  }
+  if (issue.code === 'invalid_union' && issue.errors.length === 0) {
+    return 'expected one of the values that the protocol reference lists';
+  }
+  return issue.message;
+}

@@ -1,0 +1,50 @@
+import type { Clock } from './store.js';
+
+/**
+ * Things that all live for the same time: each is called back once when its time is over, in order, unless it
+ * was removed or began anew. One timer serves them all; as all have the same time, the first to begin is the
+ * first to end.
+ */
+export class Countdown<T> {
+  readonly #clock: Clock;
+  readonly #lifeMs: number;
+  readonly #onEnd: (item: T) => void;
+  readonly #endsAt = new Map<T, number>();
+  #stopTimer: (() => void) | undefined;
+
+  constructor(clock: Clock, lifeMs: number, onEnd: (item: T) => void) {
+    this.#clock = clock;
+    this.#lifeMs = lifeMs;
+    this.#onEnd = onEnd;
+  }
+
+  /** Begins the time of a thing, or begins it anew. */
+  begin(item: T): void {
+    this.#endsAt.delete(item);
+    this.#endsAt.set(item, this.#clock.now() + this.#lifeMs);
+    this.#stopTimer ??= this.#clock.after(this.#lifeMs, this.#wake);
+  }
+
+  remove(item: T): void {
+    this.#endsAt.delete(item);
+  }
+
+  close(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#endsAt.clear();
+  }
+
+  readonly #wake = (): void => {
+    this.#stopTimer = undefined;
+    const now = this.#clock.now();
+    for (const [item, endsAt] of this.#endsAt) {
+      if (endsAt > now) {
+        this.#stopTimer ??= this.#clock.after(endsAt - now, this.#wake);
+        return;
+      }
+      this.#endsAt.delete(item);
+      this.#onEnd(item);
+    }
+  };
+}

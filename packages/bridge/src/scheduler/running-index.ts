@@ -1,0 +1,50 @@
+import type { Pool } from '@codelanes/protocol';
+import { LaneIndex } from './lane-index.js';
+import type { QueuedCall } from './queued-call.js';
+
+/** The calls of one worker that are reserved, delivered, running or cancelling. It keeps sets, never counters. */
+export class RunningIndex {
+  readonly #lanes = new LaneIndex();
+  readonly #pools: Readonly<Record<Pool, Set<QueuedCall>>> = { command: new Set(), file: new Set() };
+  readonly #principals = new Map<string, Set<QueuedCall>>();
+
+  add(call: QueuedCall): void {
+    this.#lanes.add(call);
+    this.#pools[call.pool].add(call);
+    const own = this.#principals.get(call.principal);
+    if (own === undefined) this.#principals.set(call.principal, new Set([call]));
+    else own.add(call);
+  }
+
+  delete(call: QueuedCall): void {
+    this.#lanes.delete(call);
+    this.#pools[call.pool].delete(call);
+    const own = this.#principals.get(call.principal);
+    own?.delete(call);
+    if (own?.size === 0) this.#principals.delete(call.principal);
+  }
+
+  inPool(pool: Pool): number {
+    return this.#pools[pool].size;
+  }
+
+  /** Commands of that lane and of every lane beneath it. */
+  commandsWithin(lane: readonly string[]): number {
+    let commands = 0;
+    for (const call of this.#lanes.within(lane)) if (call.pool === 'command') commands += 1;
+    return commands;
+  }
+
+  /** Running calls of a principal, of either pool. */
+  ofPrincipal(principal: string): number {
+    return this.#principals.get(principal)?.size ?? 0;
+  }
+
+  hasConflict(call: QueuedCall): boolean {
+    return this.#lanes.oldestConflict(call) !== undefined;
+  }
+
+  conflicts(call: QueuedCall, atMost: number): readonly QueuedCall[] {
+    return this.#lanes.conflicts(call, atMost);
+  }
+}

@@ -1,0 +1,135 @@
+import { lookup as resolveName } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import {
+  pollReplySchema,
+  registerReplySchema,
+  renewReplySchema,
+  reportReplySchema,
+  settleReplySchema,
+  workerWireVersion,
+} from '@codelanes/protocol';
+import type {
+  PollReply,
+  PollRequest,
+  RegisterReply,
+  RegisterRequest,
+  RenewReply,
+  RenewRequest,
+  ReportReply,
+  ReportRequest,
+  SettleReply,
+  SettleRequest,
+} from '@codelanes/protocol';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+
+/** The bridge answered, with an error: it will say the same again until something changes. */
+export class BridgeRefusal extends Error {
+  override readonly name = 'BridgeRefusal';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const refusalSchema = z.looseObject({ code: z.string(), error: z.string() });
+
+type Body<T> = Omit<T, 'version'>;
+
+/** The worker's five requests. A rejection that is no `BridgeRefusal` means that no answer came. */
+export class BridgeClient {
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+  readonly #agent: Agent;
+  readonly #requestMs: number;
+
+  constructor(options: { bridgeUrl: string; workerId: string; token: string; requestMs: number }) {
+    this.#base = `${options.bridgeUrl.replace(/\/+$/, '')}/v1/workers/${encodeURIComponent(options.workerId)}`;
+    this.#headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' };
+    this.#requestMs = options.requestMs;
+    this.#agent = new Agent({
+      keepAliveTimeout: 60_000,
+      connect: { lookup: cachedLookup(), timeout: options.requestMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  register(body: Body<RegisterRequest>): Promise<RegisterReply> {
+    return this.#post('register', body, registerReplySchema);
+  }
+
+  poll(body: Body<PollRequest>, signal: AbortSignal): Promise<PollReply> {
+    return this.#post('poll', body, pollReplySchema, { extraMs: body.waitMs, signal });
+  }
+
+  report(body: Body<ReportRequest>): Promise<ReportReply> {
+    return this.#post('report', body, reportReplySchema);
+  }
+
+  renew(body: Body<RenewRequest>): Promise<RenewReply> {
+    return this.#post('renew', body, renewReplySchema);
+  }
+
+  settle(body: Body<SettleRequest>): Promise<SettleReply> {
+    return this.#post('settle', body, settleReplySchema);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #post<T>(
+    route: string,
+    body: object,
+    schema: z.ZodType<T>,
+    { extraMs = 0, signal }: { extraMs?: number; signal?: AbortSignal } = {},
+  ): Promise<T> {
+    const bound = AbortSignal.timeout(this.#requestMs + extraMs);
+    const reply = await request(`${this.#base}/${route}`, {
+      method: 'POST',
+      headers: this.#headers,
+      body: JSON.stringify({ version: workerWireVersion, ...body }),
+      dispatcher: this.#agent,
+      signal: signal === undefined ? bound : AbortSignal.any([bound, signal]),
+    });
+    const json: unknown = await reply.body.json().catch(() => undefined);
+    if (reply.statusCode === 200) return schema.parse(json);
+    const refusal = refusalSchema.safeParse(json);
+    const text = refusal.success
+      ? refusal.data.error
+      : `the bridge answered ${route} with status ${reply.statusCode}`;
+    throw new BridgeRefusal(reply.statusCode, refusal.success ? refusal.data.code : 'UNKNOWN', text);
+  }
+}
+
+/**
+ * A name is resolved once and kept: `dns.lookup` runs on the process-wide thread pool, which tool work may
+ * have filled, and a renewal must not wait behind it.
+ */
+function cachedLookup(): LookupFunction {
+  const known = new Map<string, { address: string; family: number }>();
+  return (hostname, options, callback) => {
+    const answer = (address: string, family: number) => {
+      if (options.all === true) callback(null, [{ address, family }]);
+      else callback(null, address, family);
+    };
+    const cached = known.get(hostname);
+    if (cached !== undefined) {
+      answer(cached.address, cached.family);
+      return;
+    }
+    resolveName(hostname, { family: options.family, hints: options.hints }, (error, address, family) => {
+      if (error !== null) {
+        callback(error, '', 0);
+        return;
+      }
+      known.set(hostname, { address, family });
+      answer(address, family);
+    });
+  };
+}

@@ -1,0 +1,80 @@
+import { uptime } from 'node:os';
+import type { HeldCall, Lease } from '@codelanes/protocol';
+import type { ProcessIdentity } from '../lanes/processes.js';
+
+/**
+ * Milliseconds that never stand still: the monotonic clock stops while a machine is suspended, the boot clock
+ * does not, and a lease must end by the later of the two.
+ */
+export function leaseClock(): number {
+  return Math.max(performance.now() - monotonicAtStart, (uptime() - uptimeAtStart) * 1000);
+}
+const monotonicAtStart = performance.now();
+const uptimeAtStart = uptime();
+
+interface HeldLease {
+  readonly call: HeldCall;
+  /** By the lease clock: counted from the sending of the last accepted renewal. */
+  endsAt: number;
+  init: ProcessIdentity | undefined;
+}
+
+/** The leases that this worker holds, and until when it may rely on each. */
+export class LeaseTable {
+  readonly #leases = new Map<string, HeldLease>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = leaseClock) {
+    this.#now = now;
+  }
+
+  hold(call: HeldCall, endsAt: number): void {
+    this.#leases.set(call.callId, { call, endsAt, init: undefined });
+  }
+
+  started(callId: string, init: ProcessIdentity): void {
+    const held = this.#leases.get(callId);
+    if (held !== undefined) held.init = init;
+  }
+
+  drop(callId: string): HeldLease | undefined {
+    const held = this.#leases.get(callId);
+    this.#leases.delete(callId);
+    return held;
+  }
+
+  has(callId: string): boolean {
+    return this.#leases.has(callId);
+  }
+
+  get held(): HeldCall[] {
+    return [...this.#leases.values()].map(({ call }) => call);
+  }
+
+  get leases(): Lease[] {
+    return this.held.map(({ callId, generation, token }) => ({ callId, generation, token }));
+  }
+
+  /** An accepted renewal counts from its sending, and never shortens a lease. */
+  renewed(leases: readonly Lease[], sentAt: number, ttlMs: number): void {
+    for (const { callId, token } of leases) {
+      const held = this.#leases.get(callId);
+      if (held?.call.token === token) held.endsAt = Math.max(held.endsAt, sentAt + ttlMs);
+    }
+  }
+
+  /** Takes out the calls whose lease ends within the margin. */
+  takeEnding(marginMs: number): { callId: string; init: ProcessIdentity | undefined }[] {
+    const now = this.#now();
+    const ending = [...this.#leases.values()].filter(({ endsAt }) => endsAt - marginMs <= now);
+    for (const { call } of ending) this.#leases.delete(call.callId);
+    return ending.map(({ call, init }) => ({ callId: call.callId, init }));
+  }
+
+  /** Milliseconds until the first lease comes within the margin of its end, or `undefined` without leases. */
+  nextEndIn(marginMs: number): number | undefined {
+    if (this.#leases.size === 0) return undefined;
+    const first = Math.min(...[...this.#leases.values()].map(({ endsAt }) => endsAt));
+    return Math.max(0, first - marginMs - this.#now());
+  }
+}

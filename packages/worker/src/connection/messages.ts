@@ -1,0 +1,60 @@
+import type { Assignment, Capabilities, Lease, Report, Settlement } from '@codelanes/protocol';
+import type { ProcessIdentity } from '../lanes/processes.js';
+
+/** What the connection's thread is started with. */
+export interface ConnectionOptions {
+  readonly bridgeUrl: string;
+  readonly token: string;
+  readonly workerId: string;
+  readonly incarnationId: string;
+  readonly journalId: string;
+  readonly capabilities: Capabilities;
+  readonly slots: number;
+  readonly takeOver: boolean;
+  readonly clocks: ConnectionClocks;
+}
+
+/** Milliseconds, each; tests run them in tenths of a second. */
+export interface ConnectionClocks {
+  /** Longest wait of one poll. */
+  readonly pollWaitMs: number;
+  /** How long before a lease's end its call must be dead. */
+  readonly leaseMarginMs: number;
+  /** Bound of every request that is no poll, and of a poll beyond its wait. */
+  readonly requestMs: number;
+  /** First and longest pause between attempts to reach the bridge. */
+  readonly retryMinMs: number;
+  readonly retryMaxMs: number;
+}
+
+export const defaultConnectionClocks: ConnectionClocks = {
+  pollWaitMs: 25_000,
+  leaseMarginMs: 5_000,
+  requestMs: 10_000,
+  retryMinMs: 100,
+  retryMaxMs: 5_000,
+};
+
+/** From the worker's main thread to the connection's thread. */
+export type ToConnection =
+  /** The command runs: its init is killed from the thread when the lease ends, however busy the main thread is. */
+  | { readonly kind: 'started'; readonly lease: Lease; readonly init: ProcessIdentity }
+  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'settle'; readonly lease: Lease; readonly settlement: Settlement }
+  /** Takes no more assignments; leases, reports and settlements go on. */
+  | { readonly kind: 'drain' }
+  /** Says what is still to be said, then answers `closed`. */
+  | { readonly kind: 'close' };
+
+/** From the connection's thread to the worker's main thread. */
+export type FromConnection =
+  | { readonly kind: 'registered'; readonly slots: number; readonly unresolved: readonly string[] }
+  | { readonly kind: 'assignment'; readonly assignment: Assignment }
+  | { readonly kind: 'cancel'; readonly callId: string }
+  /** The lease has ended or is another's; what ran under it has been sent SIGKILL. */
+  | { readonly kind: 'lost'; readonly callId: string }
+  | { readonly kind: 'unreachable'; readonly message: string }
+  /** No more will come: another worker serves under this identity, or the bridge refuses this one. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** Everything that was to be said has been said. */
+  | { readonly kind: 'closed' };

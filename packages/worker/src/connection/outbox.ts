@@ -1,0 +1,66 @@
+import type { Lease, Report, Settlement } from '@codelanes/protocol';
+import type { BridgeClient } from './bridge-client.js';
+
+/** What the outbox needs of the session: a request that is repeated until the bridge answers it. */
+export interface Sender {
+  /** Resolves with the answer, or with `undefined` when it is no use to go on trying. */
+  send<T>(request: (client: BridgeClient) => Promise<T>, worthwhile: () => boolean): Promise<T | undefined>;
+}
+
+/** Reports in their order, batched while one request is under way; settlements each by itself. */
+export class Outbox {
+  readonly #sender: Sender;
+  readonly #incarnationId: string;
+  #reports: Report[] = [];
+  #flushing: Promise<void> | undefined;
+  readonly #settling = new Set<Promise<void>>();
+
+  constructor(sender: Sender, incarnationId: string) {
+    this.#sender = sender;
+    this.#incarnationId = incarnationId;
+  }
+
+  /** `onFenced` is told of each call that was reported as started under a lease that is another's. */
+  report(report: Report, onFenced: (callId: string) => void): void {
+    this.#reports.push(report);
+    this.#flushing ??= this.#flush(onFenced).finally(() => {
+      this.#flushing = undefined;
+    });
+  }
+
+  settle(lease: Lease, settlement: Settlement, worthwhile: () => boolean, onReply: SettleListener): void {
+    const body = { incarnationId: this.#incarnationId, lease, settlement };
+    const sent = this.#sender
+      .send((client) => client.settle(body), worthwhile)
+      .then((reply) => {
+        onReply(reply);
+      })
+      .finally(() => {
+        this.#settling.delete(sent);
+      });
+    this.#settling.add(sent);
+  }
+
+  /** Resolves when nothing is left to say. */
+  async empty(): Promise<void> {
+    while (this.#flushing !== undefined || this.#settling.size > 0) {
+      await Promise.allSettled([this.#flushing, ...this.#settling]);
+    }
+  }
+
+  async #flush(onFenced: (callId: string) => void): Promise<void> {
+    // One turn of the event loop lets the reports of one batch of assignments travel together.
+    await Promise.resolve();
+    while (this.#reports.length > 0) {
+      const reports = this.#reports.splice(0, 1024);
+      const body = { incarnationId: this.#incarnationId, reports };
+      const reply = await this.#sender.send(
+        (client) => client.report(body),
+        () => true,
+      );
+      for (const callId of reply?.fenced ?? []) onFenced(callId);
+    }
+  }
+}
+
+export type SettleListener = (reply: Awaited<ReturnType<BridgeClient['settle']>> | undefined) => void;

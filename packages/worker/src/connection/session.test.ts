@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { defaultConnectionClocks } from './messages.js';
+import type { FromConnection } from './messages.js';
+import { Session } from './session.js';
+
+type Reply = { status?: number; body: object } | 'hang';
+type Handler = (route: string, body: Record<string, unknown>) => Reply;
+
+const open: { close(): void }[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.close();
+});
+
+const token = 'f'.repeat(64);
+const id = (digit: string) => digit.repeat(32);
+const lease = (callId: string) => ({ callId, generation: 1, token });
+const assignment = (callId: string) => ({
+  ...lease(callId),
+  lane: ['primary'],
+  mode: 'exclusive',
+  pool: 'command',
+  executionMs: 30_000,
+  request: { protocolVersion: 1, operation: 'execute_command', workspaceId: 'primary', command: 'true' },
+});
+const registered = {
+  version: 1,
+  slots: 2,
+  filePool: 16,
+  leaseTtlMs: 600,
+  renewEveryMs: 50,
+  unresolved: [],
+};
+
+/** A bridge that answers as the test says, on a free port of loopback. */
+async function bridge(handle: Handler): Promise<string> {
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const route = request.url?.split('/').at(-1) ?? '';
+      const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
+      const reply = handle(route, body as Record<string, unknown>);
+      if (reply === 'hang') return;
+      response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(reply.body));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+/** A session under test, with what it said and whom it killed. */
+function session(bridgeUrl: string) {
+  const said: FromConnection[] = [];
+  const killed: number[] = [];
+  const waiters: {
+    wanted: (message: FromConnection) => boolean;
+    resolve: (found: FromConnection) => void;
+  }[] = [];
+  const under = new Session(
+    {
+      bridgeUrl,
+      token: 'worker-token',
+      workerId: 'w',
+      incarnationId: id('1'),
+      journalId: id('2'),
+      capabilities: {
+        statefulWorkspace: true,
+        sandboxProfile: 'test',
+        runtimes: [],
+        sharedReads: true,
+        workspaceTools: { protocolVersion: 1, operations: ['read_file'], workspaces: [{ id: 'primary' }] },
+      },
+      slots: 2,
+      takeOver: false,
+      clocks: { ...defaultConnectionClocks, leaseMarginMs: 100, retryMinMs: 5, retryMaxMs: 20 },
+    },
+    (message) => {
+      said.push(message);
+      for (const waiter of [...waiters]) if (waiter.wanted(message)) waiter.resolve(message);
+    },
+    { kill: ({ pid }) => killed.push(pid) },
+  );
+  open.push({
+    close: () => {
+      under.accept({ kind: 'close' });
+    },
+  });
+  const until = (kind: FromConnection['kind']) =>
+    new Promise<FromConnection>((resolve) => {
+      const found = said.find((message) => message.kind === kind);
+      if (found === undefined) waiters.push({ wanted: (message) => message.kind === kind, resolve });
+      else resolve(found);
+    });
+  return { under, said, killed, until };
+}
+
+describe('Session', () => {
+  it('kills what runs under a lease that it cannot renew, before the lease ends, and says so', async () => {
+    let polls = 0;
+    const url = await bridge((route) => {
+      if (route === 'register') return { body: registered };
+      if (route === 'poll') {
+        polls += 1;
+        if (polls > 1) return 'hang';
+        return { body: { version: 1, heldMs: 0, assignments: [assignment(id('a'))], cancellations: [] } };
+      }
+      if (route === 'report') return { body: { version: 1, fenced: [] } };
+      return 'hang';
+    });
+    const { under, killed, until } = session(url);
+    void under.run();
+    await until('assignment');
+    under.accept({ kind: 'started', lease: lease(id('a')), init: { pid: 4242, startTime: 1, bootId: 'b' } });
+    expect(await until('lost')).toEqual({ kind: 'lost', callId: id('a') });
+    expect(killed).toEqual([4242]);
+  });
+
+  it('registers again with what it holds when a restarted bridge does not know it, and settles there', async () => {
+    const holds: unknown[] = [];
+    const settled: unknown[] = [];
+    let restarted = false;
+    let delivered = false;
+    const url = await bridge((route, body) => {
+      switch (route) {
+        case 'register':
+          holds.push(body['holds']);
+          return { body: registered };
+        case 'poll':
+          if (restarted && holds.length === 1)
+            return { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'who?' } };
+          if (delivered) return 'hang';
+          delivered = true;
+          return { body: { version: 1, heldMs: 0, assignments: [assignment(id('a'))], cancellations: [] } };
+        case 'settle':
+          if (holds.length === 1) {
+            restarted = true;
+            return { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'who?' } };
+          }
+          settled.push(body['lease']);
+          return { body: { version: 1, accepted: true, assignments: [] } };
+        default:
+          return { body: { version: 1, lost: [], cancellations: [], fenced: [] } };
+      }
+    });
+    const { under, until } = session(url);
+    void under.run();
+    await until('assignment');
+    under.accept({
+      kind: 'settle',
+      lease: lease(id('a')),
+      settlement: { status: 'rejected', error: { code: 'NOT_FOUND', message: 'gone' } },
+    });
+    await expect.poll(() => settled).toEqual([lease(id('a'))]);
+    expect(holds).toEqual([
+      [],
+      [{ ...lease(id('a')), lane: ['primary'], mode: 'exclusive', pool: 'command' }],
+    ]);
+  });
+
+  it('passes on cancellations that come with a renewal', async () => {
+    let polls = 0;
+    const url = await bridge((route) => {
+      if (route === 'register') return { body: registered };
+      if (route === 'renew') return { body: { version: 1, lost: [], cancellations: [id('a')] } };
+      polls += 1;
+      if (polls > 1) return 'hang';
+      return { body: { version: 1, heldMs: 0, assignments: [assignment(id('a'))], cancellations: [] } };
+    });
+    const { under, until } = session(url);
+    void under.run();
+    expect(await until('cancel')).toEqual({ kind: 'cancel', callId: id('a') });
+  });
+
+  it('ends for good when another worker holds the identity', async () => {
+    const url = await bridge(() => ({ status: 409, body: { code: 'WORKER_FENCED', error: 'another one' } }));
+    const { under, until } = session(url);
+    const run = under.run();
+    expect(await until('refused')).toEqual({
+      kind: 'refused',
+      code: 'WORKER_FENCED',
+      message: 'another one',
+    });
+    await run;
+  });
+
+  it('closes only after everything that was to be said has been answered', async () => {
+    const order: string[] = [];
+    let failures = 2;
+    const url = await bridge((route) => {
+      if (route === 'register') return { body: registered };
+      if (route === 'settle') {
+        failures -= 1;
+        if (failures >= 0) return { status: 503, body: { code: 'INTERNAL_FAULT', error: 'not now' } };
+        order.push('settled');
+        return { body: { version: 1, accepted: true, assignments: [] } };
+      }
+      return 'hang';
+    });
+    const { under, until } = session(url);
+    void under.run();
+    await until('registered');
+    const settlement = { status: 'rejected', error: { code: 'NOT_FOUND', message: 'gone' } } as const;
+    under.accept({ kind: 'settle', lease: lease(id('a')), settlement });
+    under.accept({ kind: 'close' });
+    await until('closed');
+    order.push('closed');
+    expect(order).toEqual(['settled', 'closed']);
+  });
+});

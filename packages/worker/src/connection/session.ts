@@ -1,0 +1,293 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Assignment, HeldCall, Lease, RegisterReply, Settlement } from '@codelanes/protocol';
+import { hostProcesses } from '../lanes/processes.js';
+import type { ProcessIdentity, ProcessTable } from '../lanes/processes.js';
+import { BridgeClient, BridgeRefusal } from './bridge-client.js';
+import { LeaseTable, leaseClock } from './lease-table.js';
+import type { ConnectionOptions, FromConnection, ToConnection } from './messages.js';
+import { Outbox } from './outbox.js';
+
+/**
+ * One incarnation's conversation with the bridge: registers, holds one open poll, renews leases, repeats
+ * reports and settlements until they are answered, and kills what runs under a lease that ends. It knows
+ * nothing of lanes or tools, so that it can live in a thread that no tool work blocks.
+ */
+export class Session {
+  readonly #options: ConnectionOptions;
+  readonly #emit: (message: FromConnection) => void;
+  readonly #processes: Pick<ProcessTable, 'kill'>;
+  readonly #client: BridgeClient;
+  readonly #leases = new LeaseTable();
+  readonly #outbox: Outbox;
+  #registration: RegisterReply | undefined;
+  #takeOver: boolean;
+  #polling: AbortController | undefined;
+  #draining = false;
+  readonly #ended = new AbortController();
+  #renewTimer: NodeJS.Timeout | undefined;
+  #endTimer: NodeJS.Timeout | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(
+    options: ConnectionOptions,
+    emit: (message: FromConnection) => void,
+    processes: Pick<ProcessTable, 'kill'> = hostProcesses,
+  ) {
+    this.#options = options;
+    this.#emit = emit;
+    this.#processes = processes;
+    this.#takeOver = options.takeOver;
+    this.#client = new BridgeClient({ ...options, requestMs: options.clocks.requestMs });
+    this.#outbox = new Outbox(
+      { send: (request, worthwhile) => this.#send(request, worthwhile) },
+      options.incarnationId,
+    );
+  }
+
+  /** Serves until it is closed or refused for good. */
+  async run(): Promise<void> {
+    let failures = 0;
+    while (!this.#isOver()) {
+      try {
+        if (this.#registration === undefined) await this.#register();
+        if (this.#draining) await this.#untilWoken();
+        else await this.#poll();
+        failures = 0;
+      } catch (error) {
+        this.#registration = undefined;
+        if (this.#isOver() || this.#endIfFinal(error)) break;
+        this.#emit({ kind: 'unreachable', message: describe(error) });
+        await this.#pause(failures);
+        failures += 1;
+      }
+    }
+  }
+
+  accept(message: ToConnection): void {
+    switch (message.kind) {
+      case 'started':
+        this.#started(message.lease, message.init);
+        return;
+      case 'report':
+        if ('callId' in message.report && message.report.state !== 'started')
+          this.#drop(message.report.callId);
+        this.#outbox.report(message.report, (callId) => {
+          this.#lose(callId);
+        });
+        return;
+      case 'settle':
+        this.#settle(message.lease, message.settlement);
+        return;
+      case 'drain':
+        this.#draining = true;
+        this.#polling?.abort();
+        return;
+      case 'close':
+        void this.#close();
+        return;
+    }
+  }
+
+  async #register(): Promise<void> {
+    const { workerId, incarnationId, journalId, capabilities, slots } = this.#options;
+    const sentAt = leaseClock();
+    const identity = { workerId, incarnationId, journalId };
+    const offer = { capabilities, slots, holds: this.#leases.held, takeOver: this.#takeOver };
+    const reply = await this.#client.register({ ...identity, ...offer });
+    // Taking over is one act: a later re-registration must not repeat it against a successor.
+    this.#takeOver = false;
+    this.#registration = reply;
+    this.#leases.renewed(this.#leases.leases, sentAt, reply.leaseTtlMs);
+    this.#watchLeases();
+    this.#emit({ kind: 'registered', slots: reply.slots, unresolved: reply.unresolved });
+    this.#wake?.();
+  }
+
+  async #poll(): Promise<void> {
+    const polling = new AbortController();
+    this.#polling = polling;
+    const sentAt = leaseClock();
+    try {
+      const { incarnationId, clocks } = this.#options;
+      const body = { incarnationId, waitMs: clocks.pollWaitMs };
+      const reply = await this.#client.poll(body, AbortSignal.any([polling.signal, this.#ended.signal]));
+      this.#take(reply.assignments, sentAt + reply.heldMs);
+      this.#cancel(reply.cancellations);
+    } catch (error) {
+      if (!polling.signal.aborted) throw error;
+    }
+  }
+
+  #take(assignments: readonly Assignment[], leasedAt: number): void {
+    const ttlMs = this.#registration?.leaseTtlMs ?? 0;
+    for (const assignment of assignments) {
+      if (assignment.pool !== 'none') {
+        this.#leases.hold(heldCall(assignment, assignment.pool), leasedAt + ttlMs);
+      }
+      this.#emit({ kind: 'assignment', assignment });
+    }
+    if (assignments.length > 0) this.#watchLeases();
+  }
+
+  #started(lease: Lease, init: ProcessIdentity): void {
+    // The lease may have ended between the assignment and the start: then nothing may go on running.
+    if (!this.#leases.has(lease.callId)) {
+      this.#processes.kill(init);
+      this.#emit({ kind: 'lost', callId: lease.callId });
+      return;
+    }
+    this.#leases.started(lease.callId, init);
+    this.#outbox.report({ ...lease, state: 'started' }, (callId) => {
+      this.#lose(callId);
+    });
+  }
+
+  #settle(lease: Lease, settlement: Settlement): void {
+    const tracked = this.#leases.has(lease.callId);
+    const worthwhile = () => !tracked || this.#leases.has(lease.callId);
+    const sentAt = leaseClock();
+    this.#outbox.settle(lease, settlement, worthwhile, (reply) => {
+      this.#drop(lease.callId);
+      if (reply !== undefined) this.#take(reply.assignments, sentAt);
+    });
+  }
+
+  /** Sets both timers anew: the next renewal, and the moment at which the first lease must be given up. */
+  #watchLeases(): void {
+    clearTimeout(this.#endTimer);
+    const margin = this.#options.clocks.leaseMarginMs;
+    const endIn = this.#leases.nextEndIn(margin);
+    if (endIn === undefined) {
+      clearTimeout(this.#renewTimer);
+      this.#renewTimer = undefined;
+      return;
+    }
+    this.#endTimer = setTimeout(() => {
+      for (const { callId, init } of this.#leases.takeEnding(margin)) this.#kill(callId, init);
+      this.#watchLeases();
+    }, endIn);
+    this.#renewTimer ??= setTimeout(() => void this.#renew(), this.#registration?.renewEveryMs ?? margin);
+  }
+
+  async #renew(): Promise<void> {
+    this.#renewTimer = undefined;
+    const registration = this.#registration;
+    const leases = this.#leases.leases;
+    const sentAt = leaseClock();
+    if (registration !== undefined && leases.length > 0) {
+      try {
+        const reply = await this.#client.renew({ incarnationId: this.#options.incarnationId, leases });
+        const lost = new Set(reply.lost);
+        const kept = leases.filter(({ callId }) => !lost.has(callId));
+        this.#leases.renewed(kept, sentAt, registration.leaseTtlMs);
+        for (const callId of reply.lost) this.#lose(callId);
+        this.#cancel(reply.cancellations);
+      } catch (error) {
+        // The poll meets the same bridge: it registers again, or ends the session where that is final.
+        if (error instanceof BridgeRefusal) this.#registerAgain();
+      }
+    }
+    if (!this.#isOver()) this.#watchLeases();
+  }
+
+  #cancel(callIds: readonly string[]): void {
+    for (const callId of callIds) this.#emit({ kind: 'cancel', callId });
+  }
+
+  #lose(callId: string): void {
+    const held = this.#leases.drop(callId);
+    if (held !== undefined) this.#kill(callId, held.init);
+  }
+
+  #kill(callId: string, init: ProcessIdentity | undefined): void {
+    if (init !== undefined) this.#processes.kill(init);
+    this.#emit({ kind: 'lost', callId });
+  }
+
+  #drop(callId: string): void {
+    if (this.#leases.drop(callId) !== undefined) this.#watchLeases();
+  }
+
+  async #send<T>(
+    request: (client: BridgeClient) => Promise<T>,
+    worthwhile: () => boolean,
+  ): Promise<T | undefined> {
+    let failures = 0;
+    while (worthwhile() && !this.#isOver()) {
+      try {
+        return await request(this.#client);
+      } catch (error) {
+        if (error instanceof BridgeRefusal) {
+          if (!isPassing(error)) return undefined;
+          this.#registerAgain();
+        }
+        await this.#pause(failures);
+        failures += 1;
+      }
+    }
+    return undefined;
+  }
+
+  #registerAgain(): void {
+    this.#registration = undefined;
+    this.#polling?.abort();
+    this.#wake?.();
+  }
+
+  #endIfFinal(error: unknown): boolean {
+    if (!(error instanceof BridgeRefusal) || isPassing(error)) return false;
+    this.#emit({ kind: 'refused', code: error.code, message: error.message });
+    this.#stop();
+    return true;
+  }
+
+  #untilWoken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      this.#ended.signal.addEventListener('abort', () => {
+        resolve();
+      });
+    });
+  }
+
+  async #close(): Promise<void> {
+    this.#draining = true;
+    this.#polling?.abort();
+    await this.#outbox.empty();
+    this.#stop();
+    this.#emit({ kind: 'closed' });
+  }
+
+  #isOver(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  #stop(): void {
+    this.#ended.abort();
+    clearTimeout(this.#renewTimer);
+    clearTimeout(this.#endTimer);
+    void this.#client.close();
+  }
+
+  async #pause(failures: number): Promise<void> {
+    const { retryMinMs, retryMaxMs } = this.#options.clocks;
+    const bound = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(failures, 16));
+    await sleep(bound * (0.5 + Math.random() / 2), undefined, { signal: this.#ended.signal }).catch(
+      () => undefined,
+    );
+  }
+}
+
+function heldCall(assignment: Assignment, pool: HeldCall['pool']): HeldCall {
+  const { callId, generation, token, lane, mode } = assignment;
+  return { callId, generation, token, lane, mode, pool };
+}
+
+/** Whether a refusal passes by itself: a bridge that restarted does not know this worker, or is in trouble. */
+function isPassing(error: BridgeRefusal): boolean {
+  return error.code === 'WORKER_NOT_FOUND' || error.status >= 500 || error.status === 429;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,77 @@
+import { realpathSync, statSync } from 'node:fs';
+import { workspaceIdSchema, limits } from '@codelanes/protocol';
+
+/** What one root of a worker was asked to be. */
+export interface RootRequest {
+  readonly id: string;
+  readonly root: string;
+  readonly linkedWorktreeLanes: boolean;
+  readonly read: readonly string[];
+}
+
+/** A root that exists and overlaps no other. `root` is canonical. */
+export type Root = RootRequest;
+
+/** Roots that cannot be served; the message says which and what to do. */
+export class RootError extends Error {
+  override readonly name = 'RootError';
+}
+
+/**
+ * Resolves the roots of a worker and refuses what could give one folder two lanes.
+ *
+ * @throws {RootError}
+ */
+export function compileRoots(requests: readonly RootRequest[]): readonly Root[] {
+  if (requests.length === 0) throw new RootError('A worker needs at least one root: give --root DIR.');
+  if (requests.length > limits.workspacesPerWorker) {
+    throw new RootError(
+      `A worker serves at most ${limits.workspacesPerWorker} roots; ${requests.length} were given.`,
+    );
+  }
+  const roots = requests.map((request) => ({ ...request, root: canonicalFolder(request) }));
+  for (const [index, root] of roots.entries()) {
+    for (const other of roots.slice(index + 1)) {
+      if (root.id === other.id)
+        throw new RootError(`Two roots bear the id "${root.id}": give one another name.`);
+      if (isWithin(root.root, other.root) || isWithin(other.root, root.root)) {
+        throw new RootError(
+          `The roots "${root.root}" and "${other.root}" overlap: one folder has one lane, so serve only one of them.`,
+        );
+      }
+    }
+  }
+  return roots;
+}
+
+/** The id of a root that was given as a folder only: its name, with what an id cannot hold as `-`. */
+export function rootIdOf(folder: string): string {
+  const name = folder.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  const id = name
+    .replace(/[^A-Za-z0-9._:-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, limits.idLength);
+  return id === '' ? 'root' : id;
+}
+
+function canonicalFolder({ id, root }: RootRequest): string {
+  const idFault = workspaceIdSchema.safeParse(id);
+  if (!idFault.success)
+    throw new RootError(`The id "${id}" is not one: ${idFault.error.issues[0]?.message ?? ''}.`);
+  let canonical: string;
+  try {
+    canonical = realpathSync(root);
+  } catch (error) {
+    throw new RootError(`The root "${root}" does not exist: name an existing folder.`, { cause: error });
+  }
+  if (!statSync(canonical).isDirectory()) {
+    throw new RootError(`The root "${root}" is not a folder: name the folder that holds it.`);
+  }
+  if (canonical === '/')
+    throw new RootError('The root "/" would give agents the whole machine: name a folder.');
+  return canonical;
+}
+
+function isWithin(path: string, ancestor: string): boolean {
+  return path === ancestor || path.startsWith(`${ancestor}/`);
+}

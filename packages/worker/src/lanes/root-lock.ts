@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { CodelanesError } from '@codelanes/protocol';
+import { z } from 'zod';
+import type { FileIdentity } from '../files/directory.js';
+
+const holderSchema = z.object({ pid: z.int().positive() });
+
+/**
+ * The right of one worker to one root, by the root's device and inode, so that two paths to one folder are one
+ * root. The kernel frees it when the worker ends, however it ends; sandboxes never inherit it.
+ */
+export class RootLock {
+  readonly #fd: number;
+
+  private constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /**
+   * Takes the lock of a root. Nothing waits: a root that another worker holds is refused.
+   *
+   * @throws {CodelanesError} `REGISTRATION_INVALID` naming the pid of the holder.
+   */
+  static take(stateFolder: string, root: FileIdentity, shownPath: string): RootLock {
+    const folder = join(stateFolder, 'locks');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, rootKey(root));
+    const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    try {
+      lock(fd, file, shownPath);
+      ftruncateSync(fd);
+      writeSync(fd, `${JSON.stringify({ pid: process.pid })}\n`, 0);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    return new RootLock(fd);
+  }
+
+  release(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** A root's name among files of the worker's state. */
+export function rootKey(root: FileIdentity): string {
+  return `${root.dev}-${root.ino}`;
+}
+
+function lock(fd: number, file: string, shownPath: string): void {
+  // flock(1) locks the open file that it shares with this process, so the lock outlives it.
+  const { status, error } = spawnSync('flock', ['-xn', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+  if (status === 0) return;
+  if (error !== undefined || status !== 1) {
+    throw new CodelanesError(
+      'REGISTRATION_INVALID',
+      `The worker cannot lock "${shownPath}", since flock does not run: install util-linux.`,
+      { cause: error },
+    );
+  }
+  const holder = holderOf(file);
+  throw new CodelanesError(
+    'REGISTRATION_INVALID',
+    `Another worker${holder === undefined ? '' : ` (pid ${holder})`} serves "${shownPath}": stop it first, or give this one another root.`,
+  );
+}
+
+function holderOf(file: string): number | undefined {
+  try {
+    return holderSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).pid;
+  } catch {
+    // The holder has the lock and has not yet written who it is.
+    return undefined;
+  }
+}

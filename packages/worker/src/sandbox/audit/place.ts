@@ -1,0 +1,98 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, constants, fchmodSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { z } from 'zod';
+import { Directory, type Entry } from '../../files/directory.js';
+import { FileRefusal } from '../../files/refusal.js';
+
+/** Contents beyond this are remembered by digest only, in bytes. */
+const rememberedBytes = 1024 ** 2;
+
+/** What bears a name. */
+export const placeSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('file'), mode: z.int(), content: z.base64() }),
+  z.strictObject({ kind: z.literal('large'), mode: z.int(), sha256: z.string() }),
+  z.strictObject({ kind: z.literal('symlink'), target: z.string() }),
+  z.strictObject({ kind: z.enum(['directory', 'other']) }),
+]);
+export type Place = z.infer<typeof placeSchema>;
+
+/** Looks at a name beneath a directory, following nothing; undefined where there is nothing, or no way to it. */
+export function readPlace(base: Directory, segments: readonly string[]): Place | undefined {
+  return atParent(base, segments, (parent, name) => {
+    const entry = parent.find(name);
+    if (entry === undefined) return undefined;
+    try {
+      return placeOf(parent, entry);
+    } finally {
+      closeSync(entry.fd);
+    }
+  });
+}
+
+function placeOf(parent: Directory, entry: Entry): Place {
+  if (entry.kind === 'symlink') return { kind: 'symlink', target: readlinkSync(parent.place(entry.name)) };
+  if (entry.kind !== 'file') return { kind: entry.kind };
+  const mode = Number(entry.stats.mode & 0o777n);
+  const content = readFileSync(`/proc/self/fd/${entry.fd}`);
+  return content.length > rememberedBytes
+    ? { kind: 'large', mode, sha256: createHash('sha256').update(content).digest('hex') }
+    : { kind: 'file', mode, content: content.toString('base64') };
+}
+
+export function samePlace(one: Place | undefined, other: Place | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The text of a place that is a small regular file. */
+export function textOf(place: Place | undefined): string | undefined {
+  return place?.kind === 'file' ? Buffer.from(place.content, 'base64').toString('utf8') : undefined;
+}
+
+/** Takes away whatever bears the name. */
+export function removePlace(base: Directory, segments: readonly string[]): void {
+  atParent(base, segments, (parent, name) => {
+    rmSync(parent.place(name), { recursive: true, force: true });
+    return undefined;
+  });
+}
+
+/** Puts a regular file back, atomically. False where it cannot be done: no content, or no way to its folder. */
+export function restorePlace(base: Directory, segments: readonly string[], place: Place): boolean {
+  if (place.kind !== 'file') return false;
+  const restored = atParent(base, segments, (parent, name) => {
+    if (readPlace(parent, [name])?.kind === 'directory') removePlace(parent, [name]);
+    const temporary = `${name}.${randomBytes(6).toString('hex')}`;
+    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+    const descriptor = openSync(parent.place(temporary), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
+    try {
+      writeSync(descriptor, Buffer.from(place.content, 'base64'));
+      fchmodSync(descriptor, place.mode);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(parent.place(temporary), parent.place(name));
+    return true;
+  });
+  return restored ?? false;
+}
+
+function atParent<T>(
+  base: Directory,
+  segments: readonly string[],
+  act: (parent: Directory, name: string) => T | undefined,
+): T | undefined {
+  const name = segments.at(-1);
+  if (name === undefined) return undefined;
+  let parent: Directory;
+  try {
+    parent = base.walk(segments.slice(0, -1));
+  } catch (error) {
+    if (error instanceof FileRefusal) return undefined;
+    throw error;
+  }
+  try {
+    return act(parent, name);
+  } finally {
+    parent.close();
+  }
+}

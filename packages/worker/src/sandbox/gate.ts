@@ -1,0 +1,25 @@
+import type { Limits } from './policy.js';
+
+/** The descriptor on which the gate says that it is ready and waits for its word. */
+export const gateDescriptor = 3;
+/** What the gate says first. */
+export const readyWord = 'r';
+/** What lets the command run. Anything else, the end of the line included, makes the gate leave with `refusedExit`. */
+export const runWord = 'run\n';
+export const refusedExit = 125;
+
+/**
+ * The first program of a sandbox: it says ready, waits for the word, and becomes the command's shell. By the
+ * time it speaks the sandbox is bound to the worker's life, so a worker that dies earlier leaves nothing that runs.
+ */
+export function gateProgram(shell: string, command: string, limits: Limits): string[] {
+  const script = [
+    `echo ${readyWord} >&${gateDescriptor}`,
+    `IFS= read -r word <&${gateDescriptor} && [ "$word" = run ] || exit ${refusedExit}`,
+    `exec ${gateDescriptor}>&-`,
+    // The shell counts in blocks of 512 bytes.
+    `ulimit -c 0; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
+    'exec "$1" -c "$0"',
+  ].join('; ');
+  return ['/bin/sh', '-c', script, command, shell];
+}

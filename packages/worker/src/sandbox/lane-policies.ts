@@ -1,0 +1,106 @@
+import { gitEnvironment } from '../git/environment.js';
+import type { CheckoutLane, PlainLane, WorktreeLane } from './lane-facts.js';
+import type { MachineFacts } from './machine-facts.js';
+import { defaultLimits, liesIn, type Limits, type Mount, type Policy, type Source } from './policy.js';
+import { emptied, insidePaths, openedInside, systemEnvironment, systemMounts, type WorkerFolders } from './system-view.js';
+
+/** What every lane's policy is made from. */
+export interface PolicyFacts {
+  readonly machine: MachineFacts;
+  readonly folders: WorkerFolders;
+  /** Where the command starts: absolute, in the lane. */
+  readonly workingDirectory: string;
+  readonly limits?: Limits | undefined;
+}
+
+/**
+ * A linked worktree with shared Git storage. Writable: the worktree, its own metadata, and the objects, refs
+ * and ref logs of the repository. Read-only: everything that says where Git looks or what it runs, and the
+ * siblings' metadata (hidden, Git would check out a sibling's branch). The checkout's files are not there.
+ * `sharedConfig` is the text of the repository's configuration.
+ */
+export function worktreePolicy(facts: PolicyFacts & { lane: WorktreeLane; sharedConfig: string }): Policy {
+  const { root, lanePath, commonDir: common, metadataDir: metadata, alternates } = facts.lane;
+  return assemble(facts, root, { kind: 'worktree', top: lanePath, commonDir: common, metadataDir: metadata }, [
+    ...emptied(root),
+    ...openedInside(facts.machine, root),
+    pinned('writable', lanePath, 'worktree'),
+    pinned('readable', `${lanePath}/.git`, 'pointer'),
+    pinned('readable', common, 'commonDir'),
+    { kind: 'text', path: `${common}/config`, text: withPreciousObjects(facts.sharedConfig) },
+    pinned('writable', `${common}/objects`, 'objects'),
+    // A planted alternates file would choose what the next call may read.
+    pinned('readable', `${common}/objects/info`, 'objects/info'),
+    pinned('writable', `${common}/refs`, 'refs'),
+    pinned('writable', `${common}/logs/refs`, 'logs/refs'),
+    pinned('readable', `${common}/worktrees`, 'worktrees'),
+    pinned('writable', metadata, 'metadata'),
+    pinned('readable', `${metadata}/commondir`, 'commondir'),
+    pinned('readable', `${metadata}/gitdir`, 'gitdir'),
+    pinned('readable', `${metadata}/config.worktree`, 'config.worktree'),
+    ...alternates.map(borrowed),
+    { kind: 'sealed', path: root },
+  ]);
+}
+
+/**
+ * A whole checkout with the lanes beneath it. Its `.git` is mounted onto itself, since renaming it would shed
+ * what is pinned inside; hooks and the shared configuration are read-only. Nothing beneath `worktrees/` is a
+ * mount, so that worktrees can be added and removed.
+ */
+export function checkoutPolicy(facts: PolicyFacts & { lane: CheckoutLane }): Policy {
+  const { root, gitDir, alternates } = facts.lane;
+  const separate = gitDir !== `${root}/.git`;
+  return assemble(facts, root, { kind: 'checkout', top: root, commonDir: gitDir }, [
+    pinned('writable', root, 'root'),
+    ...(separate ? [pinned('readable', `${root}/.git`, 'pointer')] : []),
+    pinned('writable', gitDir, 'gitDir'),
+    pinned('readable', `${gitDir}/hooks`, 'hooks'),
+    pinned('readable', `${gitDir}/config`, 'config'),
+    ...alternates.filter((path) => !liesIn(path, root) && !liesIn(path, gitDir)).map(borrowed),
+  ]);
+}
+
+/** A root that is no repository: all of it is writable, nothing else is. */
+export function plainRootPolicy(facts: PolicyFacts & { lane: PlainLane }): Policy {
+  const { root } = facts.lane;
+  return assemble(facts, root, { kind: 'plain', top: root }, [pinned('writable', root, 'root')]);
+}
+
+function assemble(
+  facts: PolicyFacts,
+  root: string,
+  git: Parameters<typeof gitEnvironment>[0],
+  laneMounts: readonly Mount[],
+): Policy {
+  const limits = facts.limits ?? defaultLimits;
+  return {
+    mounts: [
+      ...systemMounts(facts.machine, facts.folders, limits, root),
+      ...laneMounts,
+      // Else the empty top of the view would be unbounded memory for whoever writes there.
+      { kind: 'sealed', path: '/' },
+    ],
+    environment: { ...systemEnvironment(facts.machine), ...gitEnvironment(git, insidePaths.gitConfig) },
+    workingDirectory: facts.workingDirectory,
+    network: 'none',
+    limits,
+  };
+}
+
+function borrowed(path: string): Mount {
+  return { kind: 'readable', path, source: { from: 'path', path } };
+}
+
+function pinned(kind: 'readable' | 'writable', path: string, name: string): Mount {
+  const source: Source = { from: 'descriptor', name };
+  return { kind, path, source };
+}
+
+/**
+ * The shared configuration as a worktree lane sees it: marked so that Git itself refuses to drop objects,
+ * which siblings may need and only they know of, by whatever way it is asked.
+ */
+function withPreciousObjects(config: string): string {
+  return `${config}${config.endsWith('\n') || config === '' ? '' : '\n'}[extensions]\n\tpreciousObjects = true\n`;
+}

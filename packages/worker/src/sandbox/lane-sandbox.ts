@@ -1,0 +1,43 @@
+import type { LaneFacts } from './lane-facts.js';
+import { checkoutPolicy, plainRootPolicy, worktreePolicy, type PolicyFacts } from './lane-policies.js';
+import { openPins, readPinned, type Pins } from './pins.js';
+import type { Policy } from './policy.js';
+
+/** A policy and the opened places that it mounts. Whoever makes one closes it once the sandbox has started. */
+export interface LaneSandbox {
+  readonly policy: Policy;
+  readonly descriptors: ReadonlyMap<string, number>;
+  close(this: void): void;
+}
+
+/**
+ * Opens a lane's places and makes its policy. For a worktree, verification's descriptors must still be open.
+ *
+ * @throws {CodelanesError} `COMMAND_UNAVAILABLE` as `openPins`.
+ */
+export function openLaneSandbox(lane: LaneFacts, facts: PolicyFacts): LaneSandbox {
+  const pins = openPins(lane);
+  try {
+    return {
+      policy: policyOf(lane, facts, pins),
+      descriptors: pins.descriptors,
+      close: () => {
+        pins.close();
+      },
+    };
+  } catch (error) {
+    pins.close();
+    throw error;
+  }
+}
+
+function policyOf(lane: LaneFacts, facts: PolicyFacts, pins: Pins): Policy {
+  switch (lane.kind) {
+    case 'worktree':
+      return worktreePolicy({ ...facts, lane, sharedConfig: readPinned(pins, 'config') });
+    case 'checkout':
+      return checkoutPolicy({ ...facts, lane });
+    case 'plain':
+      return plainRootPolicy({ ...facts, lane });
+  }
+}

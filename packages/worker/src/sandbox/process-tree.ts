@@ -1,0 +1,55 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { hostProcesses, waitUntilGone, type ProcessIdentity } from '../lanes/processes.js';
+
+/** Every live descendant of a process, as of now. Of a namespace's init these are all its other members. */
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+export interface EndOptions {
+  /** The namespace's first process. */
+  readonly init: ProcessIdentity;
+  /** Kills the namespace as a whole. */
+  kill(this: void): void;
+  /** Time that the processes have to leave by themselves after TERM, in milliseconds. */
+  readonly graceMs: number;
+}
+
+/** Longest wait for a killed namespace, in milliseconds; after that nobody can say that it is gone. */
+const killedWithinMs = 10_000;
+
+/**
+ * Ends a sandbox: TERM to the processes inside, the grace, then the namespace is killed, which leaves no
+ * process born meanwhile. `false` when it could not be shown to be gone.
+ */
+export async function endSandbox({ init, kill, graceMs }: EndOptions): Promise<boolean> {
+  if (graceMs > 0 && !hostProcesses.isGone(init)) {
+    for (const pid of descendantsOf(init.pid)) terminate(pid);
+    if (await waitUntilGone(hostProcesses, init, { timeoutMs: graceMs, intervalMs: 5 })) return true;
+  }
+  kill();
+  return untilGone(init);
+}
+
+/** Waits until every process of an ended sandbox is gone; `false` when that could not be shown. */
+export function untilGone(init: ProcessIdentity): Promise<boolean> {
+  return waitUntilGone(hostProcesses, init, { timeoutMs: killedWithinMs, intervalMs: 1 });
+}
+
+function terminate(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {
+    // It has left by itself.
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { executeCommand, type CommandOutcome, type ExecuteOptions } from '../../commands/execute-command.js';
+import type { LaneFacts } from '../lane-facts.js';
+import { openLaneSandbox } from '../lane-sandbox.js';
+import { gatherMachineFacts } from '../machine-facts.js';
+import { laneTop } from '../lane-facts.js';
+import { laneFolders, writeSharedFolders } from '../worker-folders.js';
+
+/** A repository with two linked worktrees and a worker's state beside it, in a temporary folder. */
+export class LaneFixture {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-walls-')));
+  readonly root = join(this.folder, 'home', 'repo');
+  readonly git = join(this.root, '.git');
+  readonly state = join(this.folder, 'state');
+  readonly journalId = 'f'.repeat(32);
+  readonly #machine = gatherMachineFacts({ home: join(this.folder, 'home'), searchPath: process.env['PATH'] ?? '' });
+  readonly #shared = writeSharedFolders(this.state, '/usr/bin/git', {});
+
+  constructor(worktrees: readonly string[] = ['a', 'b']) {
+    mkdirSync(this.root, { recursive: true });
+    writeFileSync(join(this.folder, 'home', 'secret'), 'of the operator\n');
+    this.host('git init -q -b main && echo one > file && git add file && git commit -qm one');
+    this.host('mkdir -p node_modules/leftpad && echo "module.exports = 1" > node_modules/leftpad/index.js');
+    this.host('echo .worktrees > .git/info/exclude');
+    for (const name of worktrees) this.host(`git worktree add -q -b lane/${name} .worktrees/${name}`);
+  }
+
+  /** Runs a shell on the host, as the operator would, in the checkout. */
+  host(script: string, cwd = this.root): string {
+    return execFileSync('/bin/sh', ['-c', script], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        HOME: join(this.folder, 'home'),
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_AUTHOR_NAME: 'Op',
+        GIT_AUTHOR_EMAIL: 'op@example.invalid',
+        GIT_COMMITTER_NAME: 'Op',
+        GIT_COMMITTER_EMAIL: 'op@example.invalid',
+      },
+    });
+  }
+
+  path(worktree: string): string {
+    return join(this.root, '.worktrees', worktree);
+  }
+
+  /** Runs a command in a worktree's lane. */
+  async inWorktree(name: string, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+    const lanePath = this.path(name);
+    const pointer = readFileSync(join(lanePath, '.git'), 'utf8').trim();
+    const metadataDir = pointer.slice('gitdir: '.length);
+    const descriptors = { worktree: openFolder(lanePath), metadata: openFolder(metadataDir) };
+    try {
+      return await this.run(
+        { kind: 'worktree', root: this.root, lanePath, commonDir: this.git, metadataDir, descriptors, alternates: [] },
+        command,
+        options,
+      );
+    } finally {
+      closeSync(descriptors.worktree);
+      closeSync(descriptors.metadata);
+    }
+  }
+
+  atCheckout(command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+    return this.run({ kind: 'checkout', root: this.root, gitDir: this.git, alternates: [] }, command, options);
+  }
+
+  async run(lane: LaneFacts, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+    const sandbox = openLaneSandbox(lane, {
+      machine: this.#machine,
+      folders: laneFolders(this.#shared, laneTop(lane)),
+      workingDirectory: laneTop(lane),
+    });
+    try {
+      return await executeCommand({
+        policy: sandbox.policy,
+        descriptors: sandbox.descriptors,
+        command,
+        shell: this.#machine.shell,
+        journalId: this.journalId,
+        journalStart: () => Promise.resolve(),
+        timeoutMs: 15_000,
+        maxOutputBytes: 256 * 1024,
+        ...options,
+      });
+    } finally {
+      sandbox.close();
+    }
+  }
+
+  /** A digest of every file and link in a folder, metadata times left out. */
+  digest(folder: string): string {
+    return this.host('find . \\( -type f -exec sha256sum {} + \\) -o \\( -type l -printf "%p -> %l\\n" \\) | sort', folder);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function openFolder(path: string): number {
+  return openSync(join(realpathSync(dirname(path)), path.slice(path.lastIndexOf('/') + 1)), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { globalConfigText, type GlobalSettings } from '../git/global-config.js';
+import { writeGitShim } from '../git/shim.js';
+import type { WorkerFolders } from './system-view.js';
+
+export interface SharedFolders extends Omit<WorkerFolders, 'home'> {
+  /** The Git that the worker found, which the shim passes calls on to. */
+  readonly realGit: string;
+}
+
+/** Writes what every sandbox of a worker shares, once at its start. `state` is the worker's own folder, mode 0700. */
+export function writeSharedFolders(state: string, realGit: string, settings: GlobalSettings): SharedFolders {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const gitConfig = join(state, 'gitconfig');
+  writeFileSync(`${gitConfig}.new`, globalConfigText(settings), { mode: 0o644 });
+  renameSync(`${gitConfig}.new`, gitConfig);
+  return { state, gitConfig, realGit, bin: writeGitShim(join(state, 'bin'), realGit) };
+}
+
+/** The folders of one lane: its home is made at first sight and kept. */
+export function laneFolders(shared: SharedFolders, laneKey: string): WorkerFolders {
+  const home = join(shared.state, 'homes', createHash('sha256').update(laneKey).digest('hex').slice(0, 32));
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const { state, bin, gitConfig } = shared;
+  return { state, bin, gitConfig, home };
+}

@@ -1,0 +1,121 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { limits, workerIdSchema } from '@codelanes/protocol';
+import { z } from 'zod';
+import { defaultConnectionClocks } from '../connection/messages.js';
+import { compileRoots } from '../environment/roots.js';
+
+const milliseconds = z.int().min(1);
+
+/** What the caller of `startWorker` gives; everything but where to connect and what to serve has a default. */
+export const workerOptionsSchema = z.strictObject({
+  bridgeUrl: z.url({ protocol: /^https?$/, error: 'expected the http(s) address of a bridge' }),
+  /** The bridge's token for workers. */
+  token: z.string().min(1, 'expected the token of the bridge for workers'),
+  workerId: workerIdSchema,
+  roots: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        root: z.string().min(1),
+        linkedWorktreeLanes: z.boolean().default(false),
+        read: z.array(z.string()).default([]),
+      }),
+    )
+    .min(1, 'expected at least one root'),
+  /** Commands that may run at once. */
+  slots: z.int().min(1).max(limits.slots).default(4),
+  /** Where journals, locks, quarantines and the lanes' homes are kept; never visible to a call. */
+  stateDir: z.string().optional(),
+  /** The operator's home, whose known tool chains lanes may read. */
+  home: z.string().default(homedir()),
+  allowRoot: z.boolean().default(false),
+  takeOver: z.boolean().default(false),
+  /** Plain http to another machine: the token and the work travel in the clear. */
+  insecureHttp: z.boolean().default(false),
+  /** How long running calls may go on after `stop`, and how long their end may then take. */
+  shutdownGraceMs: milliseconds.default(20_000),
+  shutdownForceMs: milliseconds.default(10_000),
+  /** Between the polite signal to a command's processes and the end of its sandbox. */
+  killGraceMs: z.int().min(0).default(2_000),
+  /** How often a quarantined lane is looked at again. */
+  quarantineCheckMs: milliseconds.default(1_000),
+  clocks: z
+    .strictObject({
+      pollWaitMs: milliseconds.optional(),
+      leaseMarginMs: milliseconds.optional(),
+      requestMs: milliseconds.optional(),
+      retryMinMs: milliseconds.optional(),
+      retryMaxMs: milliseconds.optional(),
+    })
+    .default({}),
+});
+export type WorkerOptions = z.input<typeof workerOptionsSchema>;
+
+/** Options that cannot be used; the message says which, why, and what to do. */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError';
+}
+
+/** The options as the worker uses them: complete, and their roots resolved. */
+export type CompiledOptions = ReturnType<typeof compileOptions>;
+
+/**
+ * @throws {OptionsError} naming the option and the expected form.
+ * @throws {RootError} for a root that cannot be served.
+ */
+export function compileOptions(options: WorkerOptions) {
+  const parsed = workerOptionsSchema.safeParse(options);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new OptionsError(`${issue?.path.join('.') ?? 'options'}: ${issue?.message ?? 'not valid'}.`);
+  }
+  const compiled = parsed.data;
+  if (process.getuid?.() === 0 && !compiled.allowRoot) {
+    throw new OptionsError(
+      'The worker runs as root. Start it as the owner of the repositories, or add --allow-root.',
+    );
+  }
+  refusePlainHttp(new URL(compiled.bridgeUrl), compiled.insecureHttp);
+  const stateDir = resolve(compiled.stateDir ?? defaultStateDir(compiled.home));
+  const roots = compileRoots(compiled.roots);
+  for (const { root } of roots) refuseExposed(root, compiled.home, stateDir);
+  return {
+    ...compiled,
+    stateDir,
+    roots,
+    clocks: {
+      pollWaitMs: compiled.clocks.pollWaitMs ?? defaultConnectionClocks.pollWaitMs,
+      leaseMarginMs: compiled.clocks.leaseMarginMs ?? defaultConnectionClocks.leaseMarginMs,
+      requestMs: compiled.clocks.requestMs ?? defaultConnectionClocks.requestMs,
+      retryMinMs: compiled.clocks.retryMinMs ?? defaultConnectionClocks.retryMinMs,
+      retryMaxMs: compiled.clocks.retryMaxMs ?? defaultConnectionClocks.retryMaxMs,
+    },
+  };
+}
+
+function defaultStateDir(home: string): string {
+  return join(process.env['XDG_STATE_HOME'] ?? join(home, '.local/state'), 'codelanes');
+}
+
+function refusePlainHttp(url: URL, allowed: boolean): void {
+  const loopback =
+    url.hostname === 'localhost' || url.hostname === '[::1]' || url.hostname.startsWith('127.');
+  if (url.protocol === 'https:' || loopback || allowed) return;
+  throw new OptionsError(
+    `${url.origin} is plain http to another machine. Use https, or add --insecure-http to send the token in the clear.`,
+  );
+}
+
+/** A root that holds the operator's home or the worker's state would hand both to the agents. */
+function refuseExposed(root: string, home: string, stateDir: string): void {
+  const holds = (path: string) => path === root || path.startsWith(`${root}/`);
+  if (holds(stateDir)) {
+    throw new OptionsError(
+      `The state folder "${stateDir}" lies in the root "${root}": move it with --state.`,
+    );
+  }
+  if (holds(home)) {
+    throw new OptionsError(`The root "${root}" holds your home folder: serve the folder of one repository.`);
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Brings a fresh machine and a fresh clone to where everything runs: system programs, pnpm, packages, build.
+ * Does nothing that is done already. Stops before its first change where it could not finish.
+ * Plain Node with no dependency, since nothing is installed yet. `--quiet` leaves out what went well.
+ */
+import { buildAll } from './setup/build.mjs';
+import { nodeFault } from './setup/node-version.mjs';
+import { ensurePackageManager, packageManagerFault } from './setup/package-manager.mjs';
+import { runQuietly } from './setup/run.mjs';
+import {
+  installSystemPackages,
+  missingSystemPackages,
+  systemPackagesFault,
+} from './setup/system-packages.mjs';
+
+const say = process.argv.includes('--quiet') ? () => undefined : console.log;
+
+function setup() {
+  const missing = missingSystemPackages();
+  const faults = [nodeFault(), systemPackagesFault(missing), packageManagerFault()].filter(
+    (fault) => fault !== undefined,
+  );
+  if (faults.length > 0) {
+    console.error(faults.join('\n'));
+    console.error('Nothing was changed. Run this again afterwards.');
+    return false;
+  }
+  if (missing.length > 0) {
+    say(`Installing ${missing.join(', ')} …`);
+    if (!installSystemPackages(missing)) return false;
+  }
+  if (!ensurePackageManager(say)) return false;
+  if (!runQuietly('Installing packages', 'pnpm', ['install', '--frozen-lockfile'])) return false;
+  return buildAll();
+}
+
+if (!setup()) process.exitCode = 1;
