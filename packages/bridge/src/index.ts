@@ -1,1 +1,27 @@
-export {};
+export type { Bridge } from './server/bridge.js';
+export { startBridge } from './server/bridge.js';
+export type { BridgeOptions } from './server/bridge-options.js';
+export type { ErrorBody } from './routes/error-reply.js';
+export type {
+  CallEnd,
+  Clock,
+  Fetched,
+  NewCall,
+  NodeCapacity,
+  OwnedCallView,
+  Refused,
+  Registered,
+  Registration,
+  Renewed,
+  SchedulerSettings,
+  SchedulerStore,
+  Submitted,
+  WithdrawReason,
+  Withdrawn,
+  WorkerFence,
+  WorkerView,
+} from './scheduler/store.js';
+export { defaultSchedulerSettings } from './scheduler/store.js';
+export { ManualClock } from './scheduler/manual-clock.js';
+export { MemoryStore } from './scheduler/memory-store.js';
+export { SystemClock } from './scheduler/system-clock.js';

@@ -43,8 +43,7 @@ export type UnroutedReason =
 
 export type Routing<R extends RoutableRequest> =
   /** `prefix` goes before every path of the result, see `fromLaneResult`. */
-  | { readonly request: R; readonly prefix: string }
-  | { readonly request: R; readonly reason: UnroutedReason };
+  { readonly request: R; readonly prefix: string } | { readonly request: R; readonly reason: UnroutedReason };
 
 /**
  * Routes a request whose path or cwd lies in an advertised lane into that lane: the lane is named by
@@ -60,15 +59,13 @@ export function toLaneRequest<R extends RoutableRequest>(request: R, lanes: Adve
   if (located.rest === '' && !takesDirectory(request.operation)) {
     return { request, reason: 'lane_directory' };
   }
-  const cursor = cursorWithin(request.afterPath, located, lanes);
-  if (cursor === 'outside') return { request, reason: 'cursor_outside_lane' };
-
-  const routed: R = { ...request };
-  assign(routed, key, located.rest === '' ? undefined : located.rest);
-  assign(routed, 'afterPath', cursor);
-  assign(routed, 'repository', located.repository);
-  assign(routed, 'worktree', located.worktree);
-  return { request: routed, prefix: located.prefix };
+  const { afterPath } = request;
+  const cursor = afterPath === undefined ? undefined : cursorWithin(afterPath, located, lanes);
+  if (afterPath !== undefined && cursor === undefined) return { request, reason: 'cursor_outside_lane' };
+  const { repository, worktree, prefix, rest } = located;
+  const target = rest === '' ? undefined : rest;
+  const routed = { ...request, [key]: target, afterPath: cursor, repository, worktree };
+  return { request: withoutAbsent(routed), prefix };
 }
 
 function unroutable(request: RoutableRequest, target: string | undefined): UnroutedReason | undefined {
@@ -84,13 +81,18 @@ function takesDirectory(operation: Operation): boolean {
   return operation === 'search_text' || operation === 'list_files' || operation === 'execute_command';
 }
 
-function cursorWithin(
-  afterPath: string | undefined,
-  lane: Located,
-  lanes: AdvertisedLanes,
-): string | undefined {
-  if (afterPath === undefined) return undefined;
+/** The cursor relative to a lane, or `undefined` where it lies in another or is the lane's directory itself. */
+function cursorWithin(afterPath: string, lane: Located, lanes: AdvertisedLanes): string | undefined {
   const located = locate(afterPath, lanes);
-  const inLane = typeof located !== 'string' && located.prefix === lane.prefix && located.rest !== '';
-  return inLane ? located.rest : 'outside';
+  if (typeof located === 'string' || located.prefix !== lane.prefix || located.rest === '') return undefined;
+  return located.rest;
+}
+
+/** Requests have closed key sets: a key without a value is not sent at all. */
+function withoutAbsent<T extends object>(value: T): T {
+  const copy = { ...value };
+  for (const [key, held] of Object.entries(copy)) {
+    if (held === undefined) Reflect.deleteProperty(copy, key);
+  }
+  return copy;
 }

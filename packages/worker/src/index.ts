@@ -1,1 +1,11 @@
-export {};
+export { loadDefinition } from './environment/load-definition.js';
+export type { LoadedDefinition } from './environment/load-definition.js';
+export { DefinitionError } from './environment/definition.js';
+export { RootError, rootIdOf } from './environment/roots.js';
+export { OptionsError } from './worker/options.js';
+export type { WorkerOptions } from './worker/options.js';
+export { listQuarantined, requestRelease } from './worker/releases.js';
+export type { ListedQuarantine } from './worker/releases.js';
+export { WorkerRefused } from './worker/serving.js';
+export type { RunningWorker } from './worker/worker.js';
+export { startWorker } from './worker/worker.js';

@@ -1,10 +1,11 @@
 import {
   callViewSchema,
   cancelReplySchema,
+  capabilitiesSchema,
   clientHeader,
   errorCodeSchema,
   lanesViewSchema,
-  waitingReasonSchema,
+  workerStatusSchema,
   workspaceToolResultSchema,
 } from '@codelanes/protocol';
 import type {
@@ -22,11 +23,17 @@ import { NoAnswer, Refusal } from './failures.js';
 const refusalSchema = z.object({
   code: errorCodeSchema,
   error: z.string(),
-  waitedFor: waitingReasonSchema.optional().catch(undefined),
+  waitedFor: callViewSchema.shape.waiting.catch(undefined),
 });
 
 /** Failures of a connection that was never made: the bridge cannot have seen the request. */
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const neverSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 export interface ExecuteOptions {
   readonly workerId: string;
@@ -64,9 +71,19 @@ export class BridgeClient {
   }
 
   /** An own call as soon as it is newer than `after`, or as it is when the bridge's long poll ends. */
-  call(callId: string, after: number | undefined, signal?: AbortSignal): Promise<CallView> {
+  call(callId: string, after?: number, signal?: AbortSignal): Promise<CallView> {
     const query = after === undefined ? '' : `?after=${after}`;
     return this.#send('GET', `/v1/calls/${callId}${query}`, callViewSchema, { signal });
+  }
+
+  /** The ids of the workspaces that a worker offers. */
+  async workspaces(workerId: string): Promise<string[]> {
+    const path = `/v1/bridge/workers/${encodeURIComponent(workerId)}/status`;
+    const { capabilities } = await this.#send('GET', path, workerStatusSchema);
+    if (capabilities === undefined) {
+      throw new Refusal('WORKER_OFFLINE', `No worker "${workerId}" has registered with ${this.#base}.`);
+    }
+    return capabilitiesSchema.parse(capabilities).workspaceTools.workspaces.map(({ id }) => id);
   }
 
   lanes(workerId: string): Promise<LanesView> {
@@ -74,7 +91,7 @@ export class BridgeClient {
   }
 
   cancel(callId: string): Promise<CancelReply> {
-    return this.#send('POST', `/v1/calls/${encodeURIComponent(callId)}/cancel`, cancelReplySchema);
+    return this.#send('POST', `/v1/bridge/calls/${encodeURIComponent(callId)}/cancel`, cancelReplySchema);
   }
 
   async close(): Promise<void> {

@@ -33,8 +33,12 @@ export async function readConnection(stateFolder: string): Promise<Connection | 
     return connectionSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
-    throw new CliError(`${file} cannot be understood.`, 'Start "codelanes up" again: it writes this file anew.', {
-      cause: error,
-    });
+    throw new CliError(
+      `${file} cannot be understood.`,
+      'Start "codelanes up" again: it writes this file anew.',
+      {
+        cause: error,
+      },
+    );
   }
 }

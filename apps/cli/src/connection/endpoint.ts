@@ -64,5 +64,8 @@ async function tokenOf(
   if (flag !== undefined) return readToken(flag);
   if (variable !== undefined) return variable;
   if (known !== undefined) return readToken(known);
-  throw new CliError(`No token for ${url} is known.`, 'Name its file with --token-file, or set CODELANES_TOKEN.');
+  throw new CliError(
+    `No token for ${url} is known.`,
+    'Name its file with --token-file, or set CODELANES_TOKEN.',
+  );
 }

@@ -31,7 +31,9 @@ export async function ensureTokens(stateFolder: string): Promise<Readonly<Record
 export async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const why = isErrno(error, 'ENOENT') ? 'does not exist' : 'cannot be read';
-    throw new CliError(`The token file ${file} ${why}.`, 'Name the right one with --token-file.', { cause: error });
+    throw new CliError(`The token file ${file} ${why}.`, 'Name the right one with --token-file.', {
+      cause: error,
+    });
   });
   const token = text.trim();
   if (/^\S+$/.test(token)) return token;

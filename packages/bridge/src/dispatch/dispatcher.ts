@@ -28,7 +28,7 @@ export class Dispatcher {
   readonly #settings: DispatchSettings;
   readonly #stopping = newStopSignal();
   readonly #abandoning = newStopSignal();
-  readonly #attended = new Set<Promise<unknown>>();
+  readonly #attended = new Set<Promise<void>>();
 
   constructor(store: SchedulerStore, settings: DispatchSettings) {
     this.#store = store;
@@ -45,11 +45,10 @@ export class Dispatcher {
    */
   run(call: NewCall, patience: Patience): Promise<WorkspaceToolResult> {
     const attended = this.#enterAndAttend(call, patience);
-    const settled = attended.then(
-      () => this.#attended.delete(settled),
-      () => this.#attended.delete(settled),
-    );
-    this.#attended.add(settled);
+    const ended: Promise<void> = attended.then(noop, noop).then(() => {
+      this.#attended.delete(ended);
+    });
+    this.#attended.add(ended);
     return attended;
   }
 
@@ -62,7 +61,7 @@ export class Dispatcher {
     const timer = setTimeout(() => {
       this.#abandoning.abort();
     }, drainMs);
-    await Promise.all(this.#attended);
+    await Promise.all([...this.#attended]);
     clearTimeout(timer);
   }
 
@@ -148,6 +147,10 @@ export class Dispatcher {
   #answerWithinMs({ executionMs }: NewCall): number {
     return executionMs + this.#settings.leaseTtlMs + this.#settings.settlementGraceMs;
   }
+}
+
+function noop(): void {
+  // How a call ended is its caller's matter; a stopping bridge only waits until it has.
 }
 
 function waits(state: CallState): boolean {

@@ -1,5 +1,5 @@
 import type { WorkspaceToolResult } from '@codelanes/protocol';
-import { CodelanesError } from '@codelanes/protocol';
+import { CodelanesError, resultFault } from '@codelanes/protocol';
 import type { CallEnd, NewCall } from '../scheduler/store.js';
 
 /**
@@ -15,7 +15,12 @@ export function resultOf(call: NewCall, end: CallEnd): WorkspaceToolResult {
       if (end.settlement.status === 'rejected') {
         throw new CodelanesError(end.settlement.error.code, end.settlement.error.message);
       }
-      return end.settlement.result;
+      const fault = resultFault(call.request, end.settlement.result);
+      if (fault === undefined) return end.settlement.result;
+      throw new CodelanesError(
+        'RESULT_INVALID',
+        `The worker's result does not answer the request: ${fault}.`,
+      );
     }
     case 'interrupted':
       throw outcomeUnknown(end.reason);

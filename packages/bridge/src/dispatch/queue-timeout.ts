@@ -22,7 +22,8 @@ export class QueueTimeout extends CodelanesError {
 export function fittingReason(fields: object, reason: WaitingReason): WaitingReason | undefined {
   for (let shown = Math.min(reason.blockers.length, limits.blockersShown); shown >= 0; shown -= 1) {
     const waitedFor = { ...reason, blockers: reason.blockers.slice(0, shown) };
-    if (utf8Length(JSON.stringify({ ...fields, waitedFor })) <= limits.queueTimeoutBodyBytes) return waitedFor;
+    if (utf8Length(JSON.stringify({ ...fields, waitedFor })) <= limits.queueTimeoutBodyBytes)
+      return waitedFor;
   }
   return undefined;
 }

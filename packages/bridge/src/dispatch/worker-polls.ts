@@ -1,3 +1,4 @@
+import type { Assignment } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
 import type { Fetched, SchedulerStore, WorkerFence } from '../scheduler/store.js';
 import { Bell } from './bell.js';
@@ -7,7 +8,12 @@ import { newStopSignal } from './stop-signal.js';
 /** Every assignment rings; this is only the net beneath a ring that a store lost. */
 const recheckMs = 5_000;
 
-const nothing: Fetched = { ok: true, assignments: [], cancellations: [] };
+export interface Polled {
+  /** How long the poll was held before it fetched what it brings; never more than it was. */
+  readonly heldMs: number;
+  readonly assignments: readonly Assignment[];
+  readonly cancellations: readonly string[];
+}
 
 /** The one open long poll of each incarnation of a worker. */
 export class WorkerPolls {
@@ -27,8 +33,8 @@ export class WorkerPolls {
    *
    * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`.
    */
-  async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Fetched> {
-    const endsAt = performance.now() + waitMs;
+  async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Polled> {
+    const startedAt = performance.now();
     const superseded = this.#takePlace(worker);
     const bell = new Bell();
     const signals = [superseded.signal, this.#stopping.signal, connection.gone];
@@ -37,33 +43,33 @@ export class WorkerPolls {
       ...signals.map((signal) => bell.ringOnAbort(signal)),
     ];
     try {
-      while (connection.isOpen() && !signals.some((signal) => signal.aborted)) {
-        const fetched = await this.fetch(worker);
-        const leftMs = endsAt - performance.now();
-        if (fetched.assignments.length > 0 || fetched.cancellations.length > 0 || leftMs <= 0) return fetched;
+      for (;;) {
+        const heldMs = Math.floor(performance.now() - startedAt);
+        if (!connection.isOpen() || signals.some((signal) => signal.aborted)) {
+          return { heldMs, assignments: [], cancellations: [] };
+        }
+        const { assignments, cancellations } = await this.#fetch(worker);
+        const leftMs = waitMs - (performance.now() - startedAt);
+        if (assignments.length > 0 || cancellations.length > 0 || leftMs <= 0) {
+          return { heldMs, assignments, cancellations };
+        }
         await bell.wait(Math.min(leftMs, recheckMs));
       }
-      return nothing;
     } finally {
       for (const end of unsubscribe) end();
       if (this.#open.get(placeOf(worker)) === superseded) this.#open.delete(placeOf(worker));
     }
   }
 
-  /**
-   * Hands over what waits for the worker.
-   *
-   * @throws CodelanesError as the store refuses it.
-   */
-  async fetch(worker: WorkerFence): Promise<Fetched> {
-    const fetched = await this.#store.fetch(worker);
-    if (!fetched.ok) throw new CodelanesError(fetched.error.code, fetched.error.message);
-    return fetched;
-  }
-
   /** Answers every open poll with nothing, and from now on every new one at once. */
   stop(): void {
     this.#stopping.abort();
+  }
+
+  async #fetch(worker: WorkerFence): Promise<Fetched> {
+    const fetched = await this.#store.fetch(worker);
+    if (!fetched.ok) throw new CodelanesError(fetched.error.code, fetched.error.message);
+    return fetched;
   }
 
   #takePlace(worker: WorkerFence): AbortController {

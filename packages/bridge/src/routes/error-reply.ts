@@ -1,5 +1,5 @@
-import type { ClientGeneration, ErrorCode, WaitingReason } from '@codelanes/protocol';
-import { CodelanesError, errorFor, errorKinds } from '@codelanes/protocol';
+import type { ClientGeneration, CodelanesError, ErrorCode, WaitingReason } from '@codelanes/protocol';
+import { errorFor, errorKinds } from '@codelanes/protocol';
 import { cutText } from '../dispatch/cut-text.js';
 import { fittingReason, QueueTimeout } from '../dispatch/queue-timeout.js';
 
@@ -25,7 +25,8 @@ export interface ErrorReply {
 export function errorReply(error: CodelanesError, generation: ClientGeneration): ErrorReply {
   const { code, message } = errorFor(generation, { code: error.code, message: error.message });
   const { status, next } = errorKinds[code];
-  if (code !== 'WORKSPACE_QUEUE_TIMEOUT') return { status, headers: {}, body: { error: message, code, next } };
+  if (code !== 'WORKSPACE_QUEUE_TIMEOUT')
+    return { status, headers: {}, body: { error: message, code, next } };
   const body: ErrorBody = { error: cutText(message, queueTimeoutMessageBytes), code, next };
   const waitedFor = error instanceof QueueTimeout ? fittingReason(body, error.waitedFor) : undefined;
   return {

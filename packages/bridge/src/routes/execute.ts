@@ -1,4 +1,10 @@
-import { assertAdvertised, CodelanesError, limits, resultFor, workspaceToolRequestSchema } from '@codelanes/protocol';
+import {
+  assertAdvertised,
+  CodelanesError,
+  limits,
+  resultFor,
+  workspaceToolRequestSchema,
+} from '@codelanes/protocol';
 import type { Capabilities, ClientGeneration, WorkspaceToolResult } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { newCallOf } from '../dispatch/new-call.js';

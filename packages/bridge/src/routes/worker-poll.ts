@@ -12,11 +12,12 @@ export function workerPollRoute(app: FastifyInstance, { polls, tokens }: RouteCo
   app.post('/v1/workers/:id/poll', { onRequest: admit(tokens, 'worker') }, async (request, reply) => {
     const workerId = workerIdOf(request);
     const { incarnationId, waitMs } = parseWorkerBody(pollRequestSchema, request.body);
-    const fetched = await polls.poll({ workerId, incarnationId }, waitMs, connectionOf(reply));
+    const polled = await polls.poll({ workerId, incarnationId }, waitMs, connectionOf(reply));
     return {
       version: workerWireVersion,
-      assignments: [...fetched.assignments],
-      cancellations: [...fetched.cancellations],
+      heldMs: polled.heldMs,
+      assignments: [...polled.assignments],
+      cancellations: [...polled.cancellations],
     } satisfies PollReply;
   });
 }

@@ -1,18 +1,8 @@
-import type { Lease, Settlement, SettleReply } from '@codelanes/protocol';
-import {
-  CodelanesError,
-  limits,
-  settleRequestSchema,
-  settlementSchema,
-  workerWireVersion,
-} from '@codelanes/protocol';
-import type { Assignment } from '@codelanes/protocol';
+import type { Settlement, SettleReply } from '@codelanes/protocol';
+import { limits, settleRequestSchema, settlementSchema, workerWireVersion } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Connection } from '../dispatch/connection.js';
-import type { WorkerFence } from '../scheduler/store.js';
 import { admit } from './admission.js';
-import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
 import { faultOf, malformed, parseWorkerBody } from './parse.js';
 import { workerIdOf } from './worker-path.js';
@@ -27,14 +17,13 @@ const settleBodyBytes = 2 * limits.resultBodyBytes;
 const envelopeSchema = settleRequestSchema.extend({ settlement: z.unknown() });
 
 /**
- * `POST /v1/workers/:id/settle`: ends a call with the worker's word; the reply may bring the next assignments.
+ * `POST /v1/workers/:id/settle`: ends a call with the worker's word.
  * A settlement that breaks the protocol ends the call too, as `RESULT_INVALID`: its caller need not wait for
  * the lease to run out.
  */
 export function workerSettleRoute(app: FastifyInstance, context: RouteContext): void {
   const options = { onRequest: admit(context.tokens, 'worker'), bodyLimit: settleBodyBytes };
-  app.post('/v1/workers/:id/settle', options, async (request, reply) => {
-    const connection = connectionOf(reply);
+  app.post('/v1/workers/:id/settle', options, async (request) => {
     const workerId = workerIdOf(request);
     const envelope = parseWorkerBody(envelopeSchema, request.body);
     const worker = { workerId, incarnationId: envelope.incarnationId };
@@ -44,21 +33,10 @@ export function workerSettleRoute(app: FastifyInstance, context: RouteContext): 
       await context.store.settle(worker, envelope.lease, invalidResult(fault));
       throw malformed(fault);
     }
-    return settle(context, worker, envelope.lease, parsed.data, connection);
+    const { accepted } = await context.store.settle(worker, envelope.lease, parsed.data);
+    // What may start now has rung the open poll already, which also has room for cancellations.
+    return { version: workerWireVersion, accepted, assignments: [] } satisfies SettleReply;
   });
-}
-
-async function settle(
-  { store, polls }: RouteContext,
-  worker: WorkerFence,
-  lease: Lease,
-  settlement: Settlement,
-  connection: Connection,
-): Promise<SettleReply> {
-  const { accepted } = await store.settle(worker, lease, settlement);
-  let assignments: readonly Assignment[] = [];
-  // Cancellations have no place in this reply: what holds one is left to the open poll.
-  return { version: workerWireVersion, accepted, assignments: [...assignments] };
 }
 
 function invalidResult(fault: string): Settlement {

@@ -16,11 +16,15 @@ const leaseBounds = { least: 1, most: 60_000 };
  */
 export function workerStatusRoute(app: FastifyInstance, context: RouteContext): void {
   const { store, tokens, settings } = context;
-  app.get('/v1/bridge/workers/:id/status', { onRequest: admit(tokens, 'admin', 'caller') }, async (request) => {
-    const workerId = workerIdOf(request);
-    const generation = clientGenerationOf(request, settings.clientGeneration);
-    return statusOf(workerId, await store.worker(workerId), generation);
-  });
+  app.get(
+    '/v1/bridge/workers/:id/status',
+    { onRequest: admit(tokens, 'admin', 'caller') },
+    async (request) => {
+      const workerId = workerIdOf(request);
+      const generation = clientGenerationOf(request, settings.clientGeneration);
+      return statusOf(workerId, await store.worker(workerId), generation);
+    },
+  );
 }
 
 function statusOf(workerId: string, worker: WorkerView | undefined, generation: ClientGeneration): object {

@@ -36,15 +36,16 @@ export class Countdown<T> {
   }
 
   readonly #wake = (): void => {
-    this.#stopTimer = undefined;
     const now = this.#clock.now();
     for (const [item, endsAt] of this.#endsAt) {
-      if (endsAt > now) {
-        this.#stopTimer ??= this.#clock.after(endsAt - now, this.#wake);
-        return;
-      }
+      if (endsAt > now) break;
       this.#endsAt.delete(item);
       this.#onEnd(item);
     }
+    // Only now: what was begun by a callback ends later than what is left of before.
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    const [next] = this.#endsAt.values();
+    if (next !== undefined) this.#stopTimer = this.#clock.after(next - now, this.#wake);
   };
 }

@@ -104,13 +104,6 @@ export class LaneIndex {
     yield* node.within.shared;
   }
 
-  /** The calls of exactly that lane and mode, from the oldest on. */
-  at(call: QueuedCall): OrderedCalls | undefined {
-    let node: LaneNode | undefined = this.#top;
-    for (const segment of call.lane) node = node?.children.get(segment);
-    return node?.here[call.mode];
-  }
-
   /** How many calls of the set are older than that place in the sequence. */
   countOlder(sequence: number): number {
     const { shared, exclusive } = this.#top.within;

@@ -1,8 +1,9 @@
-import type { Claim, Pool } from '@codelanes/protocol';
+import type { Claim, Lane, Pool } from '@codelanes/protocol';
 
 /** All that the rule knows of a call, whether it waits or runs. */
 export interface QueuedCall extends Claim {
   readonly id: string;
+  readonly lane: Lane;
   readonly pool: Pool;
   /** Who asked: fairness is between principals. */
   readonly principal: string;

@@ -60,7 +60,10 @@ export interface SchedulerStore {
   fetch(worker: WorkerFence): Promise<Fetched | Refused>;
 
   /** Takes what the worker says of calls it fetched; tells which reported starts are fenced. */
-  report(worker: WorkerFence, reports: readonly Report[]): Promise<{ readonly fenced: readonly string[] } | Refused>;
+  report(
+    worker: WorkerFence,
+    reports: readonly Report[],
+  ): Promise<{ readonly fenced: readonly string[] } | Refused>;
 
   /** Renews the leases that are still this worker's; tells which are lost and which calls to cancel. */
   renew(worker: WorkerFence, leases: readonly Lease[]): Promise<Renewed | Refused>;

@@ -66,6 +66,7 @@ function collect(stream: Readable, capture: OutputCapture): Promise<void> {
   stream.on('data', (chunk: Buffer) => {
     capture.write(chunk);
   });
+  stream.resume();
   return finished(stream).catch(() => undefined);
 }
 

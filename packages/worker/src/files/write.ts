@@ -7,16 +7,15 @@ import {
   fstatSync,
   fsync as fsyncCallback,
   linkSync,
-  mkdirSync,
   openSync,
   renameSync,
-  rmdirSync,
   unlinkSync,
   write as writeCallback,
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { segmentsOf, type Directory, type Entry } from './directory.js';
 import { holdsGitSegment } from './git-path.js';
+import { makeParents, syncDirectory } from './parents.js';
 import { versionOf, type FileVersion } from './read.js';
 import { FileRefusal, refusalOf } from './refusal.js';
 import { resolve, type Resolved } from './resolve.js';
@@ -171,15 +170,6 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function syncDirectory(directory: Directory): Promise<void> {
-  const fd = openSync(`/proc/self/fd/${directory.fd}`, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await fsync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
 function refuseGit(path: string, relative: string): void {
   if (!holdsGitSegment(path)) return;
   throw new FileRefusal(
@@ -247,49 +237,6 @@ function changed(path: string): FileRefusal {
 
 function missingParent(relative: string): FileRefusal {
   return new FileRefusal('not_found', relative, `The directory of "${relative}" does not exist.`);
-}
-
-interface Parents {
-  readonly directory: Directory;
-  /** Removes what was made, unless someone else has filled it meanwhile. */
-  undo(): void;
-  /** Makes sure that what was made survives a crash. */
-  sync(): Promise<void>;
-  close(): void;
-}
-
-function makeParents({ parent, missing }: Pick<Resolved, 'parent' | 'missing'>): Parents {
-  let directory = parent.again();
-  const handles = [directory];
-  const made: { within: Directory; name: string }[] = [];
-  const undo = (): void => {
-    for (const { within, name } of [...made].reverse()) {
-      try {
-        rmdirSync(within.place(name));
-      } catch {
-        return;
-      }
-    }
-  };
-  const sync = async (): Promise<void> => {
-    for (const { within } of made) await syncDirectory(within);
-  };
-  const close = (): void => {
-    for (const handle of handles) handle.close();
-  };
-  try {
-    for (const name of missing) {
-      mkdirSync(directory.place(name), 0o777);
-      made.push({ within: directory, name });
-      directory = directory.child(name);
-      handles.push(directory);
-    }
-  } catch (error) {
-    undo();
-    close();
-    throw error;
-  }
-  return { directory, undo, sync, close };
 }
 
 function unlinkIfThere(place: string): void {

@@ -25,6 +25,7 @@ interface Pending {
 export class AppendFile {
   readonly #fd: number;
   #size: number;
+  #closed = false;
   #pending: Pending[] = [];
   #flushing: Promise<void> | undefined;
 
@@ -43,6 +44,8 @@ export class AppendFile {
   }
 
   append(line: string): Promise<void> {
+    // The number of a closed descriptor may be another file's by now.
+    if (this.#closed) return Promise.reject(new Error('This file is closed.'));
     return new Promise((resolve, reject) => {
       this.#pending.push({ line, resolve, reject });
       this.#flushing ??= this.#flush();
@@ -51,6 +54,7 @@ export class AppendFile {
 
   /** Waits for what was appended, then closes. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#flushing;
     closeSync(this.#fd);
   }

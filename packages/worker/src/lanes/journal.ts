@@ -128,14 +128,15 @@ export class Journal {
   async #append(record: JournalRecord): Promise<void> {
     // Noted before the wait, so that a second start of the same call is refused from this moment on.
     this.#note(record);
-    await this.#compacting;
+    // No gap between the last look and the append: a compaction that began in it would close the file.
+    while (this.#compacting !== undefined) await this.#compacting;
     try {
       await this.#file.append(JSON.stringify(record));
     } catch (error) {
       if (record.kind !== 'end') this.#note({ kind: 'end', call: record.call, at: record.at });
       throw error;
     }
-    if (this.#file.size > this.#compactAt) this.#compacting ??= this.#compact();
+    if (this.#file.size > this.#compactAt) this.#compacting ??= this.#compactLater();
   }
 
   #note(record: JournalRecord): void {
@@ -145,29 +146,36 @@ export class Journal {
     } else this.#open.set(record.call, record);
   }
 
-  async #compact(): Promise<void> {
+  async #compactLater(): Promise<void> {
     try {
-      const oldest = this.#now() - this.#rememberMs;
-      for (const [call, at] of this.#ended) if (at < oldest) this.#ended.delete(call);
-      const records: JournalRecord[] = [
-        ...[...this.#ended].map(([call, at]) => ({ kind: 'end' as const, call, at })),
-        ...this.#open.values(),
-      ];
-      const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-      // Appends that are under way end first; later ones wait for the new file.
-      await this.#file.close();
-      try {
-        await writeAtomically(this.#folder, recordsFile, Buffer.from(text), {
-          create: 'either',
-          mode: 0o600,
-        });
-      } finally {
-        this.#file = new AppendFile(this.#path);
-      }
+      await this.#compact();
+    } catch {
+      // The old file still says everything; the next attempt comes when it has grown as much again.
       this.#compactAt = this.#file.size + this.#compactAfterBytes;
     } finally {
       this.#compacting = undefined;
     }
+  }
+
+  async #compact(): Promise<void> {
+    const oldest = this.#now() - this.#rememberMs;
+    for (const [call, at] of this.#ended) if (at < oldest) this.#ended.delete(call);
+    const records: JournalRecord[] = [
+      ...[...this.#ended].map(([call, at]) => ({ kind: 'end' as const, call, at })),
+      ...this.#open.values(),
+    ];
+    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    // Appends that are under way end first; later ones wait for the new file.
+    await this.#file.close();
+    try {
+      await writeAtomically(this.#folder, recordsFile, Buffer.from(text), {
+        create: 'either',
+        mode: 0o600,
+      });
+    } finally {
+      this.#file = new AppendFile(this.#path);
+    }
+    this.#compactAt = this.#file.size + this.#compactAfterBytes;
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { laneKey, lanesOverlap } from '@codelanes/protocol';
 import { z } from 'zod';
 import { Directory } from '../files/directory.js';
@@ -134,6 +134,17 @@ export class Quarantine {
     };
     this.#writing = this.#writing.then(write, write);
     return this.#writing;
+  }
+}
+
+/** The lanes that are quarantined in a folder, which another process may have open. */
+export async function readQuarantined(path: string): Promise<QuarantinedLane[]> {
+  if (!existsSync(path)) return [];
+  const folder = Directory.open(path);
+  try {
+    return await readLanes(folder);
+  } finally {
+    folder.close();
   }
 }
 

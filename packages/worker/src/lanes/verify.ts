@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { worktreeNameSchema } from '@codelanes/protocol';
 import { identityOf, sameFile, type Directory, type FileIdentity } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
 import { openCheckout, type CheckoutPin, type OpenedCheckout } from './checkout.js';
 import { pointerTarget, readPointer, type PointerFile } from './git-pointer.js';
+import { FolderFault, openLaneFolder } from './lane-folder.js';
 import { LaneRefusal, type LaneCheck } from './lane-refusal.js';
 import { metadataFault } from './metadata-entries.js';
 
@@ -115,28 +115,18 @@ class Verification {
     return this.openOwned('worktree_folder', folder, this.name, `.worktrees/${this.name}`);
   }
 
-  /** A real directory on the same mount as the checkout, owned by the checkout's owner or by the worker. */
   private openOwned(check: LaneCheck, parent: Directory, name: string, shown: string): Directory {
-    let directory: Directory;
     try {
-      directory = parent.child(name);
+      const directory = openLaneFolder(this.checkout.directory, parent, name);
+      this.opened.push(directory);
+      return directory;
     } catch (error) {
-      if (!(error instanceof FileRefusal)) throw error;
-      throw this.refuse(check, openFault(error, shown), openRemedy(error, this.name), error);
+      if (!(error instanceof FolderFault)) throw error;
+      const remedy = error.missing
+        ? `make it with "git worktree add .worktrees/${this.name}" in the checkout`
+        : error.remedy;
+      throw this.refuse(check, `"${shown}" ${error.message}`, remedy, error);
     }
-    this.opened.push(directory);
-    if (mountOf(directory) !== mountOf(this.checkout.directory)) {
-      throw this.refuse(check, `"${shown}" is a mount point or lies on another device`, 'unmount it');
-    }
-    const owners = [this.checkout.directory.stats.uid, BigInt(process.geteuid?.() ?? -1)];
-    if (!owners.includes(directory.stats.uid)) {
-      throw this.refuse(
-        check,
-        `"${shown}" belongs to another user than the checkout`,
-        'give it to the owner of the checkout',
-      );
-    }
-    return directory;
   }
 
   private readPointer(check: LaneCheck, directory: Directory, name: string): PointerFile {
@@ -260,18 +250,6 @@ class Verification {
   }
 }
 
-function openFault(error: FileRefusal, shown: string): string {
-  if (error.fault === 'not_found') return `"${shown}" does not exist`;
-  if (error.fault === 'symlink') return `"${shown}" is a symbolic link`;
-  return `"${shown}" is not a directory that the worker can open`;
-}
-
-function openRemedy(error: FileRefusal, name: string): string {
-  return error.fault === 'not_found'
-    ? `make it with "git worktree add .worktrees/${name}" in the checkout`
-    : 'put a real directory there';
-}
-
 /** A ref beneath refs/heads, by the rules of git-check-ref-format that concern where its file lies. */
 function isBranch(text: string): boolean {
   const branch = /^ref: refs\/heads\/(.+)$/u.exec(text)?.[1];
@@ -280,11 +258,4 @@ function isBranch(text: string): boolean {
       ?.split('/')
       .every((part) => /^[^.]/u.test(part) && !part.includes('..') && !part.endsWith('.lock')) === true
   );
-}
-
-function mountOf(directory: Directory): string {
-  const facts = readFileSync(`/proc/self/fdinfo/${directory.fd}`, 'utf8');
-  const mount = /^mnt_id:\s*(\d+)$/mu.exec(facts)?.[1];
-  if (mount === undefined) throw new Error('The kernel does not say on which mount a descriptor lies.');
-  return `${directory.stats.dev}:${mount}`;
 }

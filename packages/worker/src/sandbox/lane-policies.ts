@@ -13,13 +13,20 @@ export interface PolicyFacts {
   readonly limits?: Limits | undefined;
 }
 
+/** What a worktree lane's view needs to know of the repository. */
+export interface RepositoryFacts {
+  /** The text of the shared configuration. */
+  readonly config: string;
+  /** Names in the common directory that are neither file nor folder: daemons listen there. */
+  readonly sockets: readonly string[];
+}
+
 /**
  * A linked worktree with shared Git storage. Writable: the worktree, its own metadata, and the objects, refs
  * and ref logs of the repository. Read-only: everything that says where Git looks or what it runs, and the
  * siblings' metadata (hidden, Git would check out a sibling's branch). The checkout's files are not there.
- * `sharedConfig` is the text of the repository's configuration.
  */
-export function worktreePolicy(facts: PolicyFacts & { lane: WorktreeLane; sharedConfig: string }): Policy {
+export function worktreePolicy(facts: PolicyFacts & { lane: WorktreeLane; repository: RepositoryFacts }): Policy {
   const { root, lanePath, commonDir: common, metadataDir: metadata, alternates } = facts.lane;
   return assemble(facts, root, { kind: 'worktree', top: lanePath, commonDir: common, metadataDir: metadata }, [
     ...emptied(root),
@@ -27,8 +34,9 @@ export function worktreePolicy(facts: PolicyFacts & { lane: WorktreeLane; shared
     pinned('writable', lanePath, 'worktree'),
     pinned('readable', `${lanePath}/.git`, 'pointer'),
     pinned('readable', common, 'commonDir'),
-    { kind: 'text', path: `${common}/config`, text: withPreciousObjects(facts.sharedConfig) },
+    { kind: 'text', path: `${common}/config`, text: withPreciousObjects(facts.repository.config) },
     pinned('writable', `${common}/objects`, 'objects'),
+    ...facts.repository.sockets.map((name): Mount => ({ kind: 'masked', path: `${common}/${name}` })),
     // A planted alternates file would choose what the next call may read.
     pinned('readable', `${common}/objects/info`, 'objects/info'),
     pinned('writable', `${common}/refs`, 'refs'),

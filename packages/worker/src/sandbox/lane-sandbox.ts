@@ -1,5 +1,6 @@
-import type { LaneFacts } from './lane-facts.js';
-import { checkoutPolicy, plainRootPolicy, worktreePolicy, type PolicyFacts } from './lane-policies.js';
+import { Directory } from '../files/directory.js';
+import type { LaneFacts, WorktreeLane } from './lane-facts.js';
+import { checkoutPolicy, plainRootPolicy, worktreePolicy, type PolicyFacts, type RepositoryFacts } from './lane-policies.js';
 import { openPins, readPinned, type Pins } from './pins.js';
 import type { Policy } from './policy.js';
 
@@ -7,7 +8,7 @@ import type { Policy } from './policy.js';
 export interface LaneSandbox {
   readonly policy: Policy;
   readonly descriptors: ReadonlyMap<string, number>;
-  close(this: void): void;
+  readonly close: () => void;
 }
 
 /**
@@ -34,10 +35,20 @@ export function openLaneSandbox(lane: LaneFacts, facts: PolicyFacts): LaneSandbo
 function policyOf(lane: LaneFacts, facts: PolicyFacts, pins: Pins): Policy {
   switch (lane.kind) {
     case 'worktree':
-      return worktreePolicy({ ...facts, lane, sharedConfig: readPinned(pins, 'config') });
+      return worktreePolicy({ ...facts, lane, repository: repositoryFacts(lane, pins) });
     case 'checkout':
       return checkoutPolicy({ ...facts, lane });
     case 'plain':
       return plainRootPolicy({ ...facts, lane });
+  }
+}
+
+function repositoryFacts(lane: WorktreeLane, pins: Pins): RepositoryFacts {
+  const common = Directory.open(lane.commonDir);
+  try {
+    const sockets = common.list().filter((entry) => entry.kind === 'other');
+    return { config: readPinned(pins, 'config'), sockets: sockets.map((entry) => entry.name) };
+  } finally {
+    common.close();
   }
 }

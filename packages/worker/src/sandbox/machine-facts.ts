@@ -34,7 +34,11 @@ const systemDirectories = [
   '/var/cache/fontconfig',
 ];
 const secretFiles = ['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers'].map((name) => `/etc/${name}`);
-const secretDirectories = ['ssh', 'ssl/private', 'sudoers.d', 'docker', 'kubernetes'].map((name) => `/etc/${name}`);
+const secretDirectories = [
+  ...['ssh', 'ssl/private', 'sudoers.d', 'docker', 'kubernetes'].map((name) => `/etc/${name}`),
+  // A read-only mount does not keep anybody from talking to a daemon.
+  '/nix/var/nix/daemon-socket',
+];
 /** Never `.cargo` itself, nor any other folder that also keeps credentials. */
 const toolchainFolders = [
   '.pyenv',

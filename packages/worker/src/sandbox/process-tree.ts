@@ -10,7 +10,7 @@ export interface EndOptions {
   /** The namespace's first process. */
   readonly init: ProcessIdentity;
   /** Kills the namespace as a whole. */
-  kill(this: void): void;
+  readonly kill: () => void;
   /** Time that the processes have to leave by themselves after TERM, in milliseconds. */
   readonly graceMs: number;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { CodelanesError } from '@codelanes/protocol';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import { gateProgram, readyWord, runWord } from './gate.js';
@@ -30,12 +31,13 @@ export type Exit =
 export interface Started {
   /** The namespace's first process; when it is gone, every process of the command is. */
   readonly init: ProcessIdentity;
+  /** Both streams wait, paused, for a reader. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** The end of the command. Its left-overs may still be dying: wait for `init` before reading what it wrote. */
   readonly exited: Promise<Exit>;
   /** Kills the whole sandbox at once. */
-  kill(this: void): void;
+  readonly kill: () => void;
 }
 
 /**
@@ -53,13 +55,14 @@ export async function startSandboxed(options: StartOptions): Promise<Started> {
     program: gateProgram(options.shell, options.command, options.policy.limits),
   });
   const exited = exitOf(spawned);
-  // Output is nobody's until the command runs; what bubblewrap says before is the reason of a failure.
+  const words = new EarlyWords(spawned.stderr);
   exited.catch(() => undefined);
   try {
-    await untilReady(spawned, exited, options);
+    await untilReady(spawned, exited, words, options);
     const init = initOf(spawned);
     await options.journalStart(init);
     throwIfAborted(options.signal);
+    words.stop();
     spawned.gate.end(runWord);
     return {
       init,
@@ -81,7 +84,12 @@ export async function startSandboxed(options: StartOptions): Promise<Started> {
   }
 }
 
-async function untilReady(spawned: Spawned, exited: Promise<Exit>, options: StartOptions): Promise<void> {
+async function untilReady(
+  spawned: Spawned,
+  exited: Promise<Exit>,
+  words: EarlyWords,
+  options: StartOptions,
+): Promise<void> {
   const timeoutMs = options.readyTimeoutMs ?? 10_000;
   const overdue = AbortSignal.timeout(timeoutMs);
   const stop = options.signal === undefined ? overdue : AbortSignal.any([overdue, options.signal]);
@@ -102,7 +110,7 @@ async function untilReady(spawned: Spawned, exited: Promise<Exit>, options: Star
   }
   throw new CodelanesError(
     'COMMAND_UNAVAILABLE',
-    `The sandbox could not be built, so the command was not started: ${await lastWords(spawned.stderr)}`,
+    `The sandbox could not be built, so the command was not started: ${await words.last()}`,
   );
 }
 
@@ -128,15 +136,31 @@ function exitOf(spawned: Spawned): Promise<Exit> {
   });
 }
 
-async function lastWords(stream: Readable): Promise<string> {
-  let text = '';
-  try {
-    for await (const chunk of stream) text = `${text}${String(chunk)}`.slice(-1000);
-  } catch {
-    // A stream that breaks has no more to say.
+/** What bubblewrap says before the command runs: the reason, if it fails. */
+class EarlyWords {
+  readonly #stream: Readable;
+  readonly #ended: Promise<void>;
+  readonly #listen = (chunk: Buffer): void => {
+    this.#text = `${this.#text}${chunk.toString()}`.slice(-1000);
+  };
+  #text = '';
+
+  constructor(stream: Readable) {
+    this.#stream = stream;
+    this.#ended = finished(stream).catch(() => undefined);
+    stream.on('data', this.#listen);
   }
-  const said = text.trim().split('\n').at(-1) ?? '';
-  return said === '' ? 'bubblewrap gave no reason.' : said;
+
+  /** Leaves the stream, paused, to whoever reads the command's output. */
+  stop(): void {
+    this.#stream.off('data', this.#listen);
+    this.#stream.pause();
+  }
+
+  async last(): Promise<string> {
+    await this.#ended;
+    return this.#text.trim().split('\n').at(-1) || 'bubblewrap gave no reason.';
+  }
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {

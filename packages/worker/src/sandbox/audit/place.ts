@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, constants, fchmodSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Directory, type Entry } from '../../files/directory.js';
+import type { Directory, Entry } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
 
 /** Contents beyond this are remembered by digest only, in bytes. */
@@ -56,24 +56,29 @@ export function removePlace(base: Directory, segments: readonly string[]): void 
   });
 }
 
-/** Puts a regular file back, atomically. False where it cannot be done: no content, or no way to its folder. */
+/** Puts a file or a link back, atomically. False where it cannot be done: no content, or no way to its folder. */
 export function restorePlace(base: Directory, segments: readonly string[], place: Place): boolean {
-  if (place.kind !== 'file') return false;
+  if (place.kind !== 'file' && place.kind !== 'symlink') return false;
   const restored = atParent(base, segments, (parent, name) => {
     if (readPlace(parent, [name])?.kind === 'directory') removePlace(parent, [name]);
     const temporary = `${name}.${randomBytes(6).toString('hex')}`;
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
-    const descriptor = openSync(parent.place(temporary), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
-    try {
-      writeSync(descriptor, Buffer.from(place.content, 'base64'));
-      fchmodSync(descriptor, place.mode);
-    } finally {
-      closeSync(descriptor);
-    }
+    if (place.kind === 'symlink') symlinkSync(place.target, parent.place(temporary));
+    else writeNew(parent.place(temporary), Buffer.from(place.content, 'base64'), place.mode);
     renameSync(parent.place(temporary), parent.place(name));
     return true;
   });
   return restored ?? false;
+}
+
+function writeNew(path: string, content: Buffer, mode: number): void {
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+  const descriptor = openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
+  try {
+    writeFileSync(descriptor, content);
+    fchmodSync(descriptor, mode);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function atParent<T>(

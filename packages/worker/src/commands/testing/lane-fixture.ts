@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { executeCommand, type CommandOutcome, type ExecuteOptions } from '../../commands/execute-command.js';
-import type { LaneFacts } from '../lane-facts.js';
-import { openLaneSandbox } from '../lane-sandbox.js';
-import { gatherMachineFacts } from '../machine-facts.js';
-import { laneTop } from '../lane-facts.js';
-import { laneFolders, writeSharedFolders } from '../worker-folders.js';
+import { join } from 'node:path';
+import { executeCommand, type CommandOutcome, type ExecuteOptions } from '../execute-command.js';
+import type { CheckoutLane, LaneFacts, WorktreeLane } from '../../sandbox/lane-facts.js';
+import { openLaneSandbox } from '../../sandbox/lane-sandbox.js';
+import { gatherMachineFacts } from '../../sandbox/machine-facts.js';
+import { laneTop } from '../../sandbox/lane-facts.js';
+import { laneFolders, writeSharedFolders } from '../../sandbox/worker-folders.js';
 
 /** A repository with two linked worktrees and a worker's state beside it, in a temporary folder. */
 export class LaneFixture {
@@ -50,26 +50,35 @@ export class LaneFixture {
     return join(this.root, '.worktrees', worktree);
   }
 
-  /** Runs a command in a worktree's lane. */
-  async inWorktree(name: string, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+  /** A worktree's lane as verification hands it over; the caller closes it. */
+  openWorktree(name: string): WorktreeLane & { close: () => void } {
     const lanePath = this.path(name);
-    const pointer = readFileSync(join(lanePath, '.git'), 'utf8').trim();
-    const metadataDir = pointer.slice('gitdir: '.length);
+    const metadataDir = readFileSync(join(lanePath, '.git'), 'utf8').trim().slice('gitdir: '.length);
     const descriptors = { worktree: openFolder(lanePath), metadata: openFolder(metadataDir) };
-    try {
-      return await this.run(
-        { kind: 'worktree', root: this.root, lanePath, commonDir: this.git, metadataDir, descriptors, alternates: [] },
-        command,
-        options,
-      );
-    } finally {
+    const close = (): void => {
       closeSync(descriptors.worktree);
       closeSync(descriptors.metadata);
+    };
+    const { root, git: commonDir } = this;
+    return { kind: 'worktree', root, lanePath, commonDir, metadataDir, alternates: [], descriptors, close };
+  }
+
+  /** Runs a command in a worktree's lane. */
+  async inWorktree(name: string, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+    const lane = this.openWorktree(name);
+    try {
+      return await this.run(lane, command, options);
+    } finally {
+      lane.close();
     }
   }
 
+  checkout(): CheckoutLane {
+    return { kind: 'checkout', root: this.root, gitDir: this.git, alternates: [] };
+  }
+
   atCheckout(command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
-    return this.run({ kind: 'checkout', root: this.root, gitDir: this.git, alternates: [] }, command, options);
+    return this.run(this.checkout(), command, options);
   }
 
   async run(lane: LaneFacts, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
@@ -106,5 +115,5 @@ export class LaneFixture {
 }
 
 function openFolder(path: string): number {
-  return openSync(join(realpathSync(dirname(path)), path.slice(path.lastIndexOf('/') + 1)), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }

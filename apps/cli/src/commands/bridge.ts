@@ -1,0 +1,86 @@
+import { startBridge } from '@codelanes/bridge';
+import { clientGenerationSchema, limits } from '@codelanes/protocol';
+import type { ClientGeneration } from '@codelanes/protocol';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { isErrno } from '../connection/private-file.js';
+import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
+import { ensureTokens, tokenFiles } from '../connection/tokens.js';
+import { CliError } from '../errors/cli-error.js';
+import { wholeNumber } from '../options/numbers.js';
+import { announceReady } from '../processes/ready-channel.js';
+import { stopRequested } from '../processes/stop-request.js';
+
+export const defaultPort = 4180;
+
+interface BridgeFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly generation: ClientGeneration;
+  readonly slots: number;
+  readonly state?: string;
+  readonly insecureHttp?: boolean;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+export function addBridgeCommand(program: Command): void {
+  program
+    .command('bridge')
+    .description('run a bridge: it queues calls by lane and leases them to workers')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <port>', 'port to listen on; 0 takes any free one', wholeNumber(0, 65_535), defaultPort)
+    .option('--insecure-http', 'allow an address beyond this machine; better let a TLS proxy stand before it')
+    .addOption(
+      new Option('--generation <name>', 'what clients know that do not say so: A, B or own')
+        .choices(clientGenerationSchema.options)
+        .default('A'),
+    )
+    .option('--slots <n>', 'most commands at once at one worker', wholeNumber(1, limits.slots), limits.slots)
+    .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
+    .addOption(
+      new Option('--log-level <level>', 'what is logged')
+        .choices(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('warn'),
+    )
+    .action(runBridge);
+}
+
+async function runBridge(flags: BridgeFlags): Promise<void> {
+  const state = flags.state ?? defaultStateFolder();
+  await ensureStateFolder(state);
+  const tokens = await ensureTokens(state);
+  const bridge = await startBridge({
+    host: flags.host,
+    port: flags.port,
+    allowNonLoopback: flags.insecureHttp ?? false,
+    tokens: { callers: [tokens.caller], admin: tokens.admin, worker: tokens.worker },
+    clientGeneration: flags.generation,
+    slots: flags.slots,
+    logLevel: flags.logLevel,
+  }).catch((error: unknown) => {
+    throw startFailure(error, flags);
+  });
+  if (!announceReady({ kind: 'bridge', url: bridge.url })) {
+    console.log(`The bridge listens at ${bridge.url}.`);
+    console.log(`Its tokens: ${Object.values(tokenFiles(state)).join(', ')}`);
+  }
+  await stopRequested();
+  await bridge.close();
+}
+
+function startFailure(error: unknown, { host, port }: BridgeFlags): unknown {
+  const where = `${host}:${port}`;
+  if (isErrno(error, 'EADDRINUSE')) {
+    return new CliError(
+      `The bridge cannot listen at ${where}: something else does.`,
+      'Stop that, perhaps another "codelanes up", or choose another --port.',
+      { cause: error },
+    );
+  }
+  if (isErrno(error, 'EACCES') || isErrno(error, 'EADDRNOTAVAIL')) {
+    return new CliError(`The bridge may not listen at ${where}.`, 'Choose another --host or --port.', {
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,107 @@
+import { limits } from '@codelanes/protocol';
+import type { Command } from 'commander';
+import { BridgeClient } from '../client/bridge-client.js';
+import { runCall } from '../client/run-call.js';
+import type { PlannedCall } from '../client/run-call.js';
+import type { EndpointFlags } from '../connection/endpoint.js';
+import { resolveEndpoint } from '../connection/endpoint.js';
+import { exitStatus } from '../errors/cli-error.js';
+import { commandStatus } from '../exec/command-status.js';
+import { failedCall } from '../exec/failed-call.js';
+import { endOfCancelled, onInterruption } from '../exec/interruption.js';
+import { Progress } from '../exec/progress.js';
+import { chosenWorkspace, requestOf } from '../exec/request-of.js';
+import { withEndpointOptions } from '../options/endpoint-options.js';
+import { seconds } from '../options/numbers.js';
+
+const defaultPatienceMs = 300_000;
+
+interface ExecFlags extends EndpointFlags {
+  readonly workspace?: string;
+  readonly worktree?: string;
+  readonly cwd?: string;
+  readonly timeout?: number;
+  readonly queueWait: number;
+}
+
+export function addExecCommand(program: Command): void {
+  const command = program
+    .command('exec')
+    .description('run a command in a lane, and end with its status')
+    .argument(
+      '<command...>',
+      'after "--": one word is a line for the shell, several are program and arguments',
+    )
+    .option('--workspace <id>', 'which folder of the worker; not needed where it serves only one')
+    .option('--worktree <name>', 'the lane of .worktrees/<name>; without it the whole checkout')
+    .option('--cwd <dir>', 'folder to run in, relative to the lane')
+    .option('--timeout <seconds>', 'time that the command may run', seconds(limits.commandTimeoutMs / 1000))
+    .option('--queue-wait <seconds>', 'patience in the queue', seconds(86_400), defaultPatienceMs)
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      `
+Exit status: that of the command; 128+n where signal n ended it; ${exitStatus.timedOut} where it ran out of time;
+${exitStatus.nothingRan} where nothing ran; ${exitStatus.outcomeUnknown} where the outcome is unknown; ${exitStatus.cancelled} where it was cancelled.`,
+    );
+  withEndpointOptions(command).action(async (words: string[], flags: ExecFlags) => {
+    process.exitCode = await exec(words, flags);
+  });
+}
+
+async function exec(words: readonly string[], flags: ExecFlags): Promise<number> {
+  let client: BridgeClient | undefined;
+  try {
+    const endpoint = await resolveEndpoint(flags, 'caller');
+    client = new BridgeClient(endpoint);
+    const offered =
+      flags.workspace !== undefined || endpoint.workspaces.length > 0
+        ? endpoint.workspaces
+        : await client.workspaces(endpoint.workerId);
+    const request = requestOf(chosenWorkspace(flags.workspace, offered), words, flags);
+    return await runAndPrint(client, { workerId: endpoint.workerId, request, patienceMs: flags.queueWait });
+  } catch (error) {
+    const { status, what, next } = failedCall(error);
+    say(what);
+    console.error(`  ${next}`);
+    return status;
+  } finally {
+    await client?.close();
+  }
+}
+
+async function runAndPrint(client: BridgeClient, call: PlannedCall): Promise<number> {
+  const progress = new Progress(say);
+  const interruption = new AbortController();
+  let present = '';
+  const listener = {
+    onAttempt: (callId: string) => {
+      present = callId;
+      progress.attempt();
+    },
+    onView: progress.view.bind(progress),
+    onRetry: progress.retry.bind(progress),
+  };
+  const stopListening = onInterruption(() => {
+    interruption.abort();
+  });
+  try {
+    const result = await runCall(client, call, listener, interruption.signal);
+    process.stdout.write(result.stdout);
+    process.stderr.write(result.stderr);
+    if (result.truncated) say('The output was too long; a part of it was left out.');
+    const { status, note } = commandStatus(result);
+    if (note !== undefined) say(note);
+    return status;
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    say(await endOfCancelled(client, present, progress.lastView));
+    return exitStatus.cancelled;
+  } finally {
+    stopListening();
+  }
+}
+
+function say(line: string): void {
+  console.error(`codelanes: ${line}`);
+}

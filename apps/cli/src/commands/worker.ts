@@ -1,0 +1,94 @@
+import { hostname } from 'node:os';
+import { limits } from '@codelanes/protocol';
+import { loadDefinition, rootIdOf, startWorker } from '@codelanes/worker';
+import type { Command } from 'commander';
+import { parseBridgeUrl } from '../connection/bridge-url.js';
+import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
+import { readToken, tokenFiles } from '../connection/tokens.js';
+import { CliError } from '../errors/cli-error.js';
+import { repeated } from '../options/lists.js';
+import { wholeNumber } from '../options/numbers.js';
+import { announceReady } from '../processes/ready-channel.js';
+import { stopRequested } from '../processes/stop-request.js';
+import { defaultPort } from './bridge.js';
+
+export const defaultSlots = 4;
+
+interface WorkerFlags {
+  readonly root?: readonly string[];
+  readonly environment?: readonly string[];
+  readonly linkedWorktreeLanes?: boolean;
+  readonly slots: number;
+  readonly workerId: string;
+  readonly bridge: string;
+  readonly tokenFile?: string;
+  readonly state?: string;
+  readonly allowRoot?: boolean;
+  readonly takeOver?: boolean;
+  readonly insecureHttp?: boolean;
+}
+
+export function addWorkerCommand(program: Command): void {
+  program
+    .command('worker')
+    .description('run a worker: it serves folders of this machine through a bridge')
+    .option('--root <dir>', 'a folder to serve; may be repeated', repeated)
+    .option('--environment <file.yaml>', 'a definition of a folder to serve; may be repeated', repeated)
+    .option('--linked-worktree-lanes', 'give each linked worktree under .worktrees a lane of its own')
+    .option('--slots <n>', 'commands that may run at once', wholeNumber(1, limits.slots), defaultSlots)
+    .option('--worker-id <id>', 'the identity at the bridge', defaultWorkerId())
+    .option('--bridge <url>', 'address of the bridge', `http://127.0.0.1:${defaultPort}`)
+    .option(
+      '--token-file <file>',
+      "file with the bridge's token for workers (default: that of the state folder)",
+    )
+    .option('--state <dir>', "where journals, locks and the lanes' homes are kept")
+    .option('--allow-root', 'serve although this is root; the walls are hardened for it')
+    .option('--take-over', 'replace another live worker that has this identity')
+    .option('--insecure-http', 'allow plain http to another machine: the token travels in clear text')
+    .action(runWorker);
+}
+
+async function runWorker(flags: WorkerFlags): Promise<void> {
+  const roots = rootsOf(flags);
+  const state = flags.state ?? defaultStateFolder();
+  await ensureStateFolder(state);
+  const worker = startWorker({
+    bridgeUrl: parseBridgeUrl(flags.bridge, flags.insecureHttp ?? false),
+    token: await readToken(flags.tokenFile ?? tokenFiles(state).worker),
+    workerId: flags.workerId,
+    roots,
+    slots: flags.slots,
+    stateDir: state,
+    allowRoot: flags.allowRoot ?? false,
+    takeOver: flags.takeOver ?? false,
+    insecureHttp: flags.insecureHttp ?? false,
+  });
+  void stopRequested().then(() => worker.stop());
+  await worker.ready;
+  const workspaces = roots.map(({ id }) => id);
+  if (!announceReady({ kind: 'worker', workerId: flags.workerId, workspaces })) {
+    console.log(`Worker ${flags.workerId} serves ${workspaces.join(', ')} through ${flags.bridge}.`);
+  }
+  await worker.done;
+}
+
+/** What the flags ask to serve; the worker itself judges folders and ids. */
+function rootsOf({ root = [], environment = [], linkedWorktreeLanes = false }: WorkerFlags) {
+  if (root.length + environment.length === 0) {
+    throw new CliError('A worker needs something to serve.', 'Give --root DIR or --environment FILE.yaml.');
+  }
+  return [
+    ...root.map((folder) => ({ id: rootIdOf(folder), root: folder, linkedWorktreeLanes })),
+    ...environment.map(loadDefinition).map((definition) => ({
+      id: definition.name,
+      root: definition.root,
+      linkedWorktreeLanes: definition.linkedWorktreeLanes ?? linkedWorktreeLanes,
+      read: definition.sandbox?.read ?? [],
+    })),
+  ];
+}
+
+function defaultWorkerId(): string {
+  return rootIdOf(hostname());
+}

@@ -1,0 +1,71 @@
+import type { CallState } from '@codelanes/protocol';
+import { CodelanesError } from '@codelanes/protocol';
+import { NoAnswer, Refusal } from '../client/failures.js';
+import { LostCall } from '../client/run-call.js';
+import { errorLines } from '../errors/print-error.js';
+import { exitStatus } from '../errors/cli-error.js';
+import { waitingText } from './waiting-text.js';
+
+export interface FailedCall {
+  readonly status: number;
+  readonly what: string;
+  readonly next: string;
+}
+
+/** What is known of a call that brought no result: whether anything ran above all. */
+export function failedCall(error: unknown): FailedCall {
+  if (error instanceof LostCall) return lostCall(error);
+  if (error instanceof NoAnswer) {
+    return {
+      status: exitStatus.nothingRan,
+      what: `${error.message} Nothing ran.`,
+      next: 'Start it with "codelanes up", or see why it cannot be reached.',
+    };
+  }
+  const [what, next] = errorLines(error);
+  if (!CodelanesError.is(error)) return { status: exitStatus.nothingRan, what, next };
+  return { status: statusOf(error), what: withReason(error, what), next };
+}
+
+const lastSeenTexts: Readonly<Record<CallState, string>> = {
+  waiting: 'When last seen the call was waiting, so it most likely never started.',
+  reserved: 'When last seen the call was about to start.',
+  delivered: 'When last seen the worker had the call and was about to start it.',
+  running: 'The command was running. Its worker stops it unless the bridge comes back in time.',
+  cancelling: 'The command was being stopped.',
+  settled: 'The command had ended, but its result was lost on the way.',
+  withdrawn: 'The call had been taken back; nothing ran.',
+  interrupted: 'The call had been interrupted.',
+};
+
+function lostCall({ message, lastSeen }: LostCall): FailedCall {
+  const known =
+    lastSeen === undefined ? 'Whether the call ever started is not known.' : lastSeenTexts[lastSeen.state];
+  return {
+    status: exitStatus.outcomeUnknown,
+    what: `${message} ${known} The outcome is unknown.`,
+    next: 'It is not run again by itself: look at the lane ("codelanes lanes", "git status") before you do.',
+  };
+}
+
+function withReason(error: CodelanesError, what: string): string {
+  return error instanceof Refusal && error.waitedFor !== undefined
+    ? `${what} It waited ${waitingText(error.waitedFor)}.`
+    : what;
+}
+
+function statusOf({ code }: CodelanesError): number {
+  switch (code) {
+    case 'ASSIGNMENT_EXPIRED':
+    case 'RESULT_INVALID':
+    case 'INTERNAL_FAULT':
+      return exitStatus.outcomeUnknown;
+    case 'CALL_CANCELLED':
+    case 'EXECUTION_ABORTED':
+      return exitStatus.cancelled;
+    case 'COMMAND_TIMEOUT':
+      return exitStatus.timedOut;
+    default:
+      return exitStatus.nothingRan;
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { chosenWorkspace, requestOf } from './request-of.js';
+
+describe('requestOf', () => {
+  it('names the lane by its field and leaves out what was not said', () => {
+    expect(requestOf('app', ['ls', 'a b'], { worktree: 'a' })).toEqual({
+      protocolVersion: 1,
+      operation: 'execute_command',
+      workspaceId: 'app',
+      command: "ls 'a b'",
+      worktree: 'a',
+    });
+  });
+
+  it.each([
+    ['a worktree that is no segment', { worktree: '../b' }, 'worktree'],
+    ['a folder that leads out', { cwd: '../b' }, 'cwd'],
+    ['a folder from the top', { cwd: '/etc' }, 'cwd'],
+  ])('refuses %s before anything is sent, naming it', (_, flags, field) => {
+    expect(() => requestOf('app', ['true'], flags)).toThrow(field);
+  });
+
+  it('refuses a blank command', () => {
+    expect(() => requestOf('app', [' '], {})).toThrow('command');
+  });
+});
+
+describe('chosenWorkspace', () => {
+  it('needs a name only where there is a choice', () => {
+    expect(chosenWorkspace(undefined, ['app'])).toBe('app');
+    expect(chosenWorkspace('b', ['a', 'b'])).toBe('b');
+    expect(() => chosenWorkspace(undefined, ['a', 'b'])).toThrow('a, b');
+  });
+});

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { commandBody, commandIn, execute } from '../server/testing/requests.js';
+import { TestBridge } from '../server/testing/test-bridge.js';
+import { TestWorker } from '../server/testing/test-worker.js';
+
+let bridge: TestBridge;
+let worker: TestWorker;
+
+beforeEach(async () => {
+  bridge = await TestBridge.start({ scheduler: { fetchWithinMs: 200 } });
+  worker = await TestWorker.registered(bridge);
+});
+
+afterEach(async () => {
+  await bridge.close();
+});
+
+it('answers a poll without patience at once, with nothing', async () => {
+  expect(await worker.poll(0)).toMatchObject({ heldMs: 0, assignments: [], cancellations: [] });
+});
+
+it('answers an open poll as soon as there is a call', async () => {
+  const poll = worker.poll(25_000);
+  const answer = execute(bridge, commandBody());
+  const { assignments } = await poll;
+  expect(assignments).toHaveLength(1);
+  for (const assignment of assignments) await worker.settleCommand(assignment);
+  expect((await answer).status).toBe(200);
+});
+
+it('hands over in one reply all that can start', async () => {
+  const answers = [execute(bridge, commandIn('a')), execute(bridge, commandIn('b'))];
+  await expect
+    .poll(async () => (await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json['running'])
+    .toHaveLength(2);
+  const { assignments } = await worker.poll();
+  expect(assignments).toHaveLength(2);
+  for (const assignment of assignments) await worker.settleCommand(assignment);
+  await Promise.all(answers);
+});
+
+it('answers an older poll of the same incarnation empty when a newer one comes', async () => {
+  const older = worker.poll(25_000);
+  await opened();
+  const newer = worker.poll(25_000);
+  expect((await older).assignments).toEqual([]);
+  const answer = execute(bridge, commandBody());
+  const { assignments } = await newer;
+  expect(assignments).toHaveLength(1);
+  for (const assignment of assignments) await worker.settleCommand(assignment);
+  await answer;
+});
+
+it('fetches nothing for a poll whose connection is gone: the next poll gets the call', async () => {
+  const stop = new AbortController();
+  const gone = worker.post('poll', { waitMs: 25_000 }, stop.signal);
+  await opened();
+  stop.abort();
+  await expect(gone).rejects.toThrow();
+  const answer = execute(bridge, commandBody());
+  await worker.settleCommand(await worker.next());
+  expect((await answer).status).toBe(200);
+});
+
+it('refuses an incarnation that another one has replaced, and lets the newer one poll', async () => {
+  const journalId = 'a'.repeat(32);
+  await worker.register({ journalId, takeOver: true });
+  const successor = await TestWorker.registered(bridge, { journalId });
+  const refused = await worker.post('poll', { waitMs: 0 });
+  expect(refused).toMatchObject({ status: 409, json: { code: 'WORKER_FENCED' } });
+  expect(await successor.poll(0)).toMatchObject({ assignments: [] });
+});
+
+it('refuses a worker that has not registered', async () => {
+  const stranger = new TestWorker(bridge, 'stranger');
+  const refused = await stranger.post('poll', { waitMs: 0 });
+  expect(refused).toMatchObject({ status: 404, json: { code: 'WORKER_NOT_FOUND' } });
+});
+
+/** Gives a request that was just sent the time of another one to arrive. */
+async function opened(): Promise<void> {
+  for (let look = 0; look < 5; look += 1) await bridge.send('/healthz');
+}

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { limits } from '@codelanes/protocol';
+import { commandIn, execute, untilQueued } from '../server/testing/requests.js';
+import { randomId, TestBridge } from '../server/testing/test-bridge.js';
+import { testCapabilities, TestWorker } from '../server/testing/test-worker.js';
+
+let bridge: TestBridge;
+
+beforeEach(async () => {
+  bridge = await TestBridge.start({ slots: 3, filePool: 5, scheduler: { leaseTtlMs: 6_000 } });
+});
+
+afterEach(async () => {
+  await bridge.close();
+});
+
+it('tells the terms: slots are the smaller of the offer and the ceiling', async () => {
+  const worker = new TestWorker(bridge);
+  const terms = { filePool: 5, leaseTtlMs: 6_000, renewEveryMs: 1_000, unresolved: [] };
+  expect(await worker.register({ slots: 2, takeOver: true })).toMatchObject({ ...terms, slots: 2 });
+  expect(await worker.register({ slots: limits.slots, takeOver: true })).toMatchObject({ ...terms, slots: 3 });
+});
+
+it.each([0, limits.slots + 1, 1.5])('refuses an offer of %d slots', async (slots) => {
+  const worker = new TestWorker(bridge);
+  const answer = await worker.post('register', { ...offer(), slots });
+  expect(answer).toMatchObject({ status: 400, json: { code: 'MALFORMED_REQUEST' } });
+  expect(answer.json['error']).toContain('body.slots');
+});
+
+it('refuses a worker id that is not the one of the path', async () => {
+  const worker = new TestWorker(bridge);
+  const answer = await worker.post('register', { ...offer(), workerId: 'another' });
+  expect(answer).toMatchObject({ status: 400, json: { code: 'MALFORMED_REQUEST' } });
+  expect(answer.json['error']).toContain('body.workerId');
+});
+
+it.each(['register', 'poll', 'report', 'renew', 'settle'])(
+  'names both versions to a worker of another wire version: %s',
+  async (route) => {
+    const answer = await new TestWorker(bridge).post(route, { version: 7 });
+    expect(answer).toMatchObject({ status: 400, json: { code: 'MALFORMED_REQUEST' } });
+    expect(answer.json['error']).toMatch(/version 1 .*version 7/);
+  },
+);
+
+it('refuses a second worker of the same identity while the first one lives, unless it takes over', async () => {
+  await TestWorker.registered(bridge);
+  const second = new TestWorker(bridge);
+  const refused = await second.post('register', offer());
+  expect(refused).toMatchObject({ status: 409, json: { code: 'WORKER_FENCED' } });
+  expect((await second.register({ takeOver: true })).slots).toBe(2);
+});
+
+it('bounds the commands of a repository by the capacity that its operator set', async () => {
+  const { workspaceTools, ...rest } = testCapabilities();
+  const [workspace] = workspaceTools.workspaces;
+  if (workspace === undefined) throw new Error('The test worker offers a workspace.');
+  const bounded = { ...workspace, capacities: [{ repository: 'app', commands: 1 }] };
+  const capabilities = { ...rest, workspaceTools: { ...workspaceTools, workspaces: [bounded] } };
+  const worker = await TestWorker.registered(bridge, { capabilities });
+  const first = execute(bridge, commandIn('a', { repository: 'app' }));
+  const running = await worker.next();
+  const second = execute(bridge, commandIn('b', { repository: 'app' }));
+  await untilQueued(bridge, 1);
+  expect((await worker.poll(0)).assignments).toEqual([]);
+  await worker.settleCommand(running);
+  await worker.settleCommand(await worker.next());
+  expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+it('lists the workers that have registered', async () => {
+  expect((await bridge.send('/v1/bridge/workers', { as: 'admin' })).json).toEqual({ workers: [] });
+  await TestWorker.registered(bridge, { id: 'one' });
+  await TestWorker.registered(bridge, { id: 'two' });
+  expect((await bridge.send('/v1/bridge/workers', { as: 'admin' })).json).toEqual({ workers: ['one', 'two'] });
+});
+
+function offer(): object {
+  return {
+    workerId: 'worker-1',
+    journalId: randomId(),
+    capabilities: testCapabilities(),
+    slots: 2,
+    holds: [],
+    takeOver: false,
+  };
+}

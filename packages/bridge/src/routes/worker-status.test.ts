@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { workerStatusSchema } from '@codelanes/protocol';
+import { TestBridge } from '../server/testing/test-bridge.js';
+import { testCapabilities, TestWorker } from '../server/testing/test-worker.js';
+
+const path = '/v1/bridge/workers/worker-1/status';
+let bridge: TestBridge;
+
+beforeEach(async () => {
+  bridge = await TestBridge.start({ scheduler: { leaseTtlMs: 300 } });
+});
+
+afterEach(async () => {
+  await bridge.close();
+});
+
+describe('the status of a worker', () => {
+  it('is offline and not ready where it was never seen', async () => {
+    const { status, json } = await bridge.send(path, { as: 'admin' });
+    expect(status).toBe(200);
+    expect(json).toEqual({ protocolVersion: 1, workerId: 'worker-1', online: false, ready: false });
+  });
+
+  it.each(['admin', 'caller'] as const)('tells a token for %s of a worker that is online', async (as) => {
+    await TestWorker.registered(bridge);
+    const { status, json } = await bridge.send(path, { as });
+    expect(status).toBe(200);
+    const told = workerStatusSchema.parse(json);
+    expect(told).toMatchObject({ online: true, ready: true, maxCommandTimeoutMs: 300_000 });
+    expect(told.leaseExpiresInMs).toBeGreaterThan(0);
+  });
+
+  it('has the time of a lease only while the worker is online', async () => {
+    await TestWorker.registered(bridge);
+    await expect
+      .poll(async () => (await bridge.send(path, { as: 'admin' })).json['online'], { interval: 20 })
+      .toBe(false);
+    const { json } = await bridge.send(path, { as: 'admin' });
+    expect(json).toMatchObject({ online: false, ready: false });
+    expect(json).not.toHaveProperty('leaseExpiresInMs');
+  });
+
+  it('names no longest command where the worker runs none', async () => {
+    const { workspaceTools, ...rest } = testCapabilities();
+    const capabilities = { ...rest, workspaceTools: { ...workspaceTools, operations: ['read_file' as const] } };
+    await TestWorker.registered(bridge, { capabilities });
+    const { json } = await bridge.send(path, { as: 'admin' });
+    expect(json).not.toHaveProperty('maxCommandTimeoutMs');
+  });
+
+  it('shows LibreChat of generation A no key that it does not know, and our own clients all', async () => {
+    await TestWorker.registered(bridge);
+    const asLibreChat = await bridge.send(path, { as: 'admin' });
+    expect(asLibreChat.text).not.toMatch(/workspaceScopes|sharedReads|commandResultFeatures/);
+    const asOwn = await bridge.send(path, { as: 'admin', headers: { 'x-codelanes-client': '1' } });
+    expect(asOwn.json['capabilities']).toEqual(testCapabilities());
+  });
+});
+
+describe('the status as generation B sees it', () => {
+  it('[L3] has the scope of linked worktrees and not that of repositories', async () => {
+    const newer = await TestBridge.start({ clientGeneration: 'B' });
+    try {
+      await TestWorker.registered(newer);
+      const { text } = await newer.send(path, { as: 'admin' });
+      expect(text).toContain('"workspaceScopes":["git_linked_worktree"]');
+      expect(text).toContain('"commandResultFeatures":["lane_git"]');
+    } finally {
+      await newer.close();
+    }
+  });
+});

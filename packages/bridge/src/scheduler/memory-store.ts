@@ -1,0 +1,105 @@
+import type { CallState, LanesView, Lease, Report, Settlement } from '@codelanes/protocol';
+import { isEnded } from './memory/call-record.js';
+import { fetch, renew, report, settle } from './memory/leasing.js';
+import { Memory } from './memory/memory.js';
+import { cancel, submit, withdraw } from './memory/queueing.js';
+import { register } from './memory/registering.js';
+import { viewCall, viewLanes, viewWorker } from './memory/views.js';
+import {
+  defaultSchedulerSettings,
+  type CallEnd,
+  type Clock,
+  type Fetched,
+  type NewCall,
+  type OwnedCallView,
+  type Refused,
+  type Registered,
+  type Registration,
+  type Renewed,
+  type SchedulerSettings,
+  type SchedulerStore,
+  type Submitted,
+  type WithdrawReason,
+  type Withdrawn,
+  type WorkerFence,
+  type WorkerView,
+} from './store.js';
+import { SystemClock } from './system-clock.js';
+
+/**
+ * The store of one process, without any service. Every transition runs to its end before the next begins, so
+ * each is atomic by itself. What it knows dies with its process; a worker that registers again brings along what
+ * it still holds.
+ */
+export class MemoryStore implements SchedulerStore {
+  readonly #memory: Memory;
+
+  constructor(settings: SchedulerSettings = defaultSchedulerSettings, clock: Clock = new SystemClock()) {
+    this.#memory = new Memory(clock, settings);
+  }
+
+  register(registration: Registration): Promise<Registered | Refused> {
+    return Promise.resolve(register(this.#memory, registration));
+  }
+
+  worker(workerId: string): Promise<WorkerView | undefined> {
+    return Promise.resolve(viewWorker(this.#memory, workerId));
+  }
+
+  submit(call: NewCall): Promise<Submitted | Refused> {
+    return Promise.resolve(submit(this.#memory, call));
+  }
+
+  withdraw(callId: string, why: WithdrawReason): Promise<Withdrawn> {
+    return Promise.resolve(withdraw(this.#memory, callId, why));
+  }
+
+  cancel(callId: string): Promise<CallState | undefined> {
+    return Promise.resolve(cancel(this.#memory, callId));
+  }
+
+  fetch(worker: WorkerFence): Promise<Fetched | Refused> {
+    return Promise.resolve(fetch(this.#memory, worker));
+  }
+
+  report(
+    worker: WorkerFence,
+    reports: readonly Report[],
+  ): Promise<{ readonly fenced: readonly string[] } | Refused> {
+    return Promise.resolve(report(this.#memory, worker, reports));
+  }
+
+  renew(worker: WorkerFence, leases: readonly Lease[]): Promise<Renewed | Refused> {
+    return Promise.resolve(renew(this.#memory, worker, leases));
+  }
+
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<{ readonly accepted: boolean }> {
+    return Promise.resolve(settle(this.#memory, worker, lease, settlement));
+  }
+
+  end(callId: string): Promise<CallEnd | undefined> {
+    const state = this.#memory.calls.get(callId)?.state;
+    return Promise.resolve(state !== undefined && isEnded(state) ? state.end : undefined);
+  }
+
+  call(callId: string): Promise<OwnedCallView | undefined> {
+    return Promise.resolve(viewCall(this.#memory, callId));
+  }
+
+  lanes(workerId: string): Promise<LanesView | undefined> {
+    return Promise.resolve(viewLanes(this.#memory, workerId));
+  }
+
+  onCall(callId: string, listener: () => void): () => void {
+    return this.#memory.callListeners.on(callId, listener);
+  }
+
+  onWorker(workerId: string, listener: () => void): () => void {
+    return this.#memory.workerListeners.on(workerId, listener);
+  }
+
+  close(): Promise<void> {
+    this.#memory.close();
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { nextToStart } from '../rule.js';
+import type { CallEnd } from '../store.js';
+import { isEnded, leaseOf, type CallRecord, type HeldLease, type RecordState } from './call-record.js';
+import type { Memory } from './memory.js';
+import type { WorkerRecord } from './worker-record.js';
+
+/*
+ * The moves of the state table, one function each. Each takes a call out of where it is and puts it where it
+ * goes, in the indexes as in its record; none decides whether that is right.
+ */
+
+/** Puts a call into the queue at its place, whether it is new or comes back from a reservation or delivery. */
+export function toWaiting(memory: Memory, record: CallRecord, withheld: boolean): void {
+  leave(memory, record);
+  const { worker, claim } = record;
+  worker.waitingCalls.add(record);
+  if (withheld) worker.withheld.add(record);
+  if (claim === undefined) worker.waitingWithoutLane.add(record);
+  else worker.waiting.add(claim, !withheld);
+  enter(memory, record, { name: 'waiting', withheld }, record.submittedAt);
+}
+
+/** Starts a call in the sense of the rule: from here on it occupies its lane and its pool. */
+export function toReserved(memory: Memory, record: CallRecord): void {
+  leave(memory, record);
+  const { worker, claim } = record;
+  if (claim !== undefined) worker.running.add(claim);
+  worker.reserved.add(record);
+  memory.reservations.begin(record);
+  enter(memory, record, { name: 'reserved' }, memory.clock.now());
+  memory.workerListeners.mark(worker.workerId);
+}
+
+/** Hands a call to its worker under a new lease. */
+export function toDelivered(memory: Memory, record: CallRecord): HeldLease {
+  const { worker, callId, claim } = record;
+  worker.generation += 1;
+  const token = randomBytes(32).toString('hex');
+  const lease: HeldLease = {
+    callId,
+    worker,
+    claim,
+    generation: worker.generation,
+    token,
+    unresolved: false,
+    cancelTold: false,
+  };
+  toLeased(memory, record, 'delivered', lease);
+  return lease;
+}
+
+/** Moves a call under a lease; the time of a new lease begins. */
+export function toLeased(
+  memory: Memory,
+  record: CallRecord,
+  name: 'delivered' | 'running' | 'cancelling',
+  lease: HeldLease,
+): void {
+  if (leaseOf(record.state) !== lease) {
+    leave(memory, record);
+    hold(memory, lease);
+  }
+  enter(memory, record, { name, lease }, name === 'cancelling' ? record.since : memory.clock.now());
+  if (name === 'cancelling') memory.workerListeners.mark(record.worker.workerId);
+}
+
+/** Ends a call; it is remembered for a while. */
+export function toEnded(memory: Memory, record: CallRecord, end: CallEnd): void {
+  const token = leaseOf(record.state)?.token;
+  leave(memory, record);
+  record.call = undefined;
+  memory.ended.begin(record);
+  enter(memory, record, { name: end.how, end, token }, memory.clock.now());
+}
+
+/** Counts a lease as running. */
+export function hold(memory: Memory, lease: HeldLease): void {
+  lease.worker.leases.set(lease.callId, lease);
+  if (lease.claim !== undefined) lease.worker.running.add(lease.claim);
+  memory.leases.begin(lease);
+}
+
+/** Ends a lease, and with it all that it occupied. */
+export function release(memory: Memory, lease: HeldLease): void {
+  const { worker, callId, claim } = lease;
+  if (worker.leases.get(callId) === lease) worker.leases.delete(callId);
+  if (claim !== undefined) worker.running.delete(claim);
+  memory.leases.remove(lease);
+}
+
+/** Starts one call after the other until the rule starts none. */
+export function startWhatCan(memory: Memory, worker: WorkerRecord): void {
+  if (!worker.offering) return;
+  for (const record of [...worker.waitingWithoutLane]) {
+    if (!worker.withheld.has(record)) toReserved(memory, record);
+  }
+  for (let next = nextToStart(worker); next !== undefined; next = nextToStart(worker)) {
+    const record = memory.calls.get(next.id);
+    if (record === undefined) throw new Error(`call ${next.id} waits, but is not known`);
+    toReserved(memory, record);
+  }
+}
+
+/** Offers the calls again that the worker had answered `busy`. */
+export function offerWithheld(worker: WorkerRecord): void {
+  for (const record of worker.withheld) {
+    record.state = { name: 'waiting', withheld: false };
+    if (record.claim !== undefined) worker.waiting.offer(record.claim);
+  }
+  worker.withheld.clear();
+}
+
+function leave(memory: Memory, record: CallRecord): void {
+  const { worker, state, claim } = record;
+  if (isEnded(state)) throw new Error(`call ${record.callId} has ended and moves no more`);
+  switch (state.name) {
+    case 'waiting':
+      worker.waitingCalls.delete(record);
+      worker.withheld.delete(record);
+      worker.waitingWithoutLane.delete(record);
+      if (claim !== undefined) worker.waiting.delete(claim);
+      return;
+    case 'reserved':
+      worker.reserved.delete(record);
+      memory.reservations.remove(record);
+      if (claim !== undefined) worker.running.delete(claim);
+      return;
+    case 'delivered':
+    case 'running':
+    case 'cancelling':
+      release(memory, state.lease);
+  }
+}
+
+function enter(memory: Memory, record: CallRecord, state: RecordState, since: number): void {
+  record.state = state;
+  record.since = since;
+  record.revision += 1;
+  memory.callListeners.mark(record.callId);
+}

@@ -1,0 +1,98 @@
+import type { CallState } from '@codelanes/protocol';
+import type { Clock, NewCall, Refused, Submitted, Withdrawn, WithdrawReason } from '../store.js';
+import type { CallRecord } from './call-record.js';
+import type { Memory } from './memory.js';
+import { startWhatCan, toEnded, toLeased, toWaiting } from './moves.js';
+import { refused } from './refused.js';
+import { waitingReason } from './waiting-reason.js';
+import { isOnline } from './liveness.js';
+import type { KeptPlace, WorkerRecord } from './worker-record.js';
+
+/** Enters a call as waiting, or refuses it; see the contract. */
+export function submit(memory: Memory, call: NewCall): Submitted | Refused {
+  const worker = memory.workers.get(call.workerId);
+  if (memory.calls.has(call.callId)) {
+    return refused('CALL_ID_TAKEN', `There is already a call ${call.callId}.`);
+  }
+  if (worker === undefined || !isOnline(memory, worker)) {
+    return refused('WORKER_OFFLINE', `Worker ${call.workerId} was not heard from lately.`);
+  }
+  if (worker.waitingCalls.size >= memory.settings.queueLength) {
+    return refused(
+      'WORKER_QUEUE_FULL',
+      `${worker.waitingCalls.size} calls wait for ${call.workerId} already.`,
+    );
+  }
+  const record = newRecord(memory.clock, worker, call, takeKeptPlace(memory, worker, call));
+  memory.calls.set(call.callId, record);
+  toWaiting(memory, record, false);
+  startWhatCan(memory, worker);
+  return { ok: true, state: record.state.name === 'reserved' ? 'reserved' : 'waiting' };
+}
+
+/** Takes a call that was not delivered out of the queue; see the contract. */
+export function withdraw(memory: Memory, callId: string, why: WithdrawReason): Withdrawn {
+  const record = memory.calls.get(callId);
+  if (record?.state.name !== 'waiting' && record?.state.name !== 'reserved') {
+    return { withdrawn: false, state: record?.state.name };
+  }
+  const { worker, call } = record;
+  const waitedFor = waitingReason(memory, record);
+  const waitedMs = Math.floor(memory.clock.now() - record.submittedAt);
+  toEnded(memory, record, { how: 'withdrawn', why });
+  if (why === 'deadline' && call !== undefined) keepPlace(memory, record, call.fingerprint);
+  startWhatCan(memory, worker);
+  return { withdrawn: true, waitedFor, waitedMs };
+}
+
+/** Asks for the end of a call; see the contract. */
+export function cancel(memory: Memory, callId: string): CallState | undefined {
+  const record = memory.calls.get(callId);
+  if (record === undefined) return undefined;
+  if (record.state.name === 'waiting' || record.state.name === 'reserved')
+    withdraw(memory, callId, 'cancelled');
+  else if (record.state.name === 'delivered' || record.state.name === 'running') {
+    toLeased(memory, record, 'cancelling', record.state.lease);
+  }
+  return record.state.name;
+}
+
+function newRecord(clock: Clock, worker: WorkerRecord, call: NewCall, sequence: number): CallRecord {
+  const { callId, principal, lane, mode, pool } = call;
+  const now = clock.now();
+  return {
+    callId,
+    worker,
+    principal,
+    lane,
+    claim: pool === 'none' ? undefined : { id: callId, lane, mode, pool, principal, sequence },
+    call,
+    submittedAt: now,
+    state: { name: 'waiting', withheld: false },
+    since: now,
+    revision: 0,
+  };
+}
+
+function keepPlace(memory: Memory, record: CallRecord, fingerprint: string): void {
+  const { worker, claim, submittedAt } = record;
+  if (claim === undefined) return;
+  const place: KeptPlace = { worker, claim, fingerprint, since: submittedAt };
+  worker.keptPlaces.add(place);
+  worker.waiting.add(claim, false);
+  memory.places.begin(place);
+}
+
+/** The place that an identical call left behind (of several the oldest), or a new one at the end. */
+function takeKeptPlace(memory: Memory, worker: WorkerRecord, call: NewCall): number {
+  let oldest: KeptPlace | undefined;
+  for (const place of worker.keptPlaces) {
+    const identical = place.claim.principal === call.principal && place.fingerprint === call.fingerprint;
+    if (identical && (oldest === undefined || place.claim.sequence < oldest.claim.sequence)) oldest = place;
+  }
+  if (oldest === undefined) return worker.nextSequence();
+  worker.keptPlaces.delete(oldest);
+  worker.waiting.delete(oldest.claim);
+  memory.places.remove(oldest);
+  return oldest.claim.sequence;
+}

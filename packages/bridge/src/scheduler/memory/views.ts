@@ -1,0 +1,80 @@
+import type { CallView, LanesView } from '@codelanes/protocol';
+import type { OwnedCallView, WorkerView } from '../store.js';
+import type { CallRecord } from './call-record.js';
+import { isOnline, leaseExpiresInMs } from './liveness.js';
+import type { Memory } from './memory.js';
+import { waitingReason } from './waiting-reason.js';
+
+/** What is known of a worker. */
+export function viewWorker(memory: Memory, workerId: string): WorkerView | undefined {
+  const worker = memory.workers.get(workerId);
+  if (worker === undefined) return undefined;
+  return {
+    online: isOnline(memory, worker),
+    leaseExpiresInMs: leaseExpiresInMs(memory, worker),
+    capabilities: worker.registration.capabilities,
+  };
+}
+
+/** One call as its own caller may see it. */
+export function viewCall(memory: Memory, callId: string): OwnedCallView | undefined {
+  const record = memory.calls.get(callId);
+  if (record === undefined) return undefined;
+  const { state, lane, principal, revision } = record;
+  const view: CallView = {
+    callId,
+    state: state.name,
+    lane,
+    sinceMs: age(memory, record),
+    revision,
+    ...(state.name === 'waiting' ? { waiting: waitingReason(memory, record) } : {}),
+  };
+  return { principal, view };
+}
+
+/** Everything of one worker, for an administrator; instruction reads take no lane and are not among it. */
+export function viewLanes(memory: Memory, workerId: string): LanesView | undefined {
+  const worker = memory.workers.get(workerId);
+  if (worker === undefined) return undefined;
+  const running: LanesView['running'] = [];
+  const waiting: LanesView['waiting'] = [];
+  const leased = [...worker.leases.keys()].map((callId) => memory.calls.get(callId));
+  for (const record of [...leased, ...worker.reserved, ...worker.waitingCalls]) {
+    const listed = record === undefined ? undefined : listedCall(memory, record);
+    if (record === undefined || listed === undefined) continue;
+    const { name } = record.state;
+    if (name === 'waiting')
+      waiting.push({ ...listed, waiting: waitingReason(memory, record, 'administrator') });
+    else if (name === 'reserved' || name === 'delivered' || name === 'running' || name === 'cancelling') {
+      running.push({ ...listed, state: name });
+    }
+  }
+  waiting.sort((one, other) => one.waiting.position - other.waiting.position);
+  return {
+    workerId,
+    online: isOnline(memory, worker),
+    slots: { used: worker.running.inPool('command'), of: worker.room.slots },
+    files: { used: worker.running.inPool('file'), of: worker.room.filePool },
+    running,
+    waiting,
+  };
+}
+
+function listedCall(memory: Memory, record: CallRecord) {
+  const { callId, lane, claim, principal, call } = record;
+  if (claim === undefined) return undefined;
+  const operation = call?.request.operation;
+  return {
+    callId,
+    lane,
+    mode: claim.mode,
+    pool: claim.pool,
+    ...(operation === undefined ? {} : { operation }),
+    principal,
+    sinceMs: age(memory, record),
+  };
+}
+
+function age(memory: Memory, record: CallRecord): number {
+  return Math.floor(memory.clock.now() - record.since);
+}

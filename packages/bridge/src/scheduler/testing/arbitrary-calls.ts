@@ -1,0 +1,30 @@
+import type { Lane } from '@codelanes/protocol';
+import fc from 'fast-check';
+import type { NodeCapacity } from '../store.js';
+
+const roots = ['primary', 'tools'];
+const names = ['a', 'b'];
+
+/** Few lanes, so that random calls meet: two workspaces, two repositories, two worktrees of each. */
+export const lanes: readonly Lane[] = roots.flatMap((root): Lane[] => [
+  [root],
+  ...names.map((name): Lane => [root, `worktree:${name}`]),
+  ...names.flatMap((repository): Lane[] => [
+    [root, `repo:${repository}`],
+    ...names.map((name): Lane => [root, `repo:${repository}`, `worktree:${name}`]),
+  ]),
+]);
+
+/** What the rule looks at of a call. */
+export const anyClaim = fc.record({
+  lane: fc.constantFrom(...lanes),
+  mode: fc.constantFrom('shared' as const, 'exclusive' as const),
+  pool: fc.constantFrom('command' as const, 'file' as const),
+  principal: fc.constantFrom('ann', 'bo', 'cy'),
+});
+export type AnyClaim = typeof anyClaim extends fc.Arbitrary<infer T> ? T : never;
+
+export const anyCapacities: fc.Arbitrary<NodeCapacity[]> = fc.uniqueArray(
+  fc.record({ lane: fc.constantFrom(...lanes), commands: fc.integer({ min: 1, max: 2 }) }),
+  { maxLength: 3, selector: ({ lane }) => lane.join(' ') },
+);

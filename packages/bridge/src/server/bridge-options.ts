@@ -1,0 +1,106 @@
+import { clientGenerationSchema, limits } from '@codelanes/protocol';
+import { isIPv4 } from 'node:net';
+import { z } from 'zod';
+import type { TokenSet } from '../auth/static-tokens.js';
+import type { RouteSettings } from '../routes/context.js';
+import type { SchedulerSettings } from '../scheduler/store.js';
+import { defaultSchedulerSettings } from '../scheduler/store.js';
+
+const tokenSchema = z
+  .string()
+  .min(16, 'a token has at least 16 characters')
+  .max(512, 'a token has at most 512 characters')
+  .regex(/^[\x21-\x7e]+$/, 'a token holds visible ASCII only');
+
+const tokensSchema = z
+  .strictObject({
+    callers: z.array(tokenSchema).min(1, 'at least one caller needs a token').max(1000),
+    admin: tokenSchema,
+    worker: tokenSchema,
+  })
+  .refine(
+    ({ callers, admin, worker }) => new Set([...callers, admin, worker]).size === callers.length + 2,
+    'every token is for one kind of client only: make all of them different',
+  );
+
+const milliseconds = z.int().min(1).max(3_600_000);
+
+const schedulerSchema = z.strictObject({
+  leaseTtlMs: milliseconds.default(defaultSchedulerSettings.leaseTtlMs),
+  fetchWithinMs: milliseconds.default(defaultSchedulerSettings.fetchWithinMs),
+  placeKeptMs: milliseconds.default(defaultSchedulerSettings.placeKeptMs),
+  endRememberedMs: milliseconds.default(defaultSchedulerSettings.endRememberedMs),
+  queueLength: z.int().min(1).max(1_000_000).default(defaultSchedulerSettings.queueLength),
+});
+
+const bridgeOptionsSchema = z
+  .strictObject({
+    host: z.string().min(1).default('127.0.0.1'),
+    /** 0 takes any free port. */
+    port: z.int().min(0).max(65_535).default(4180),
+    /** The bridge speaks plain HTTP, so addresses beyond this machine are an explicit choice. */
+    allowNonLoopback: z.boolean().default(false),
+    tokens: tokensSchema,
+    /** What clients know that do not say so themselves. */
+    clientGeneration: clientGenerationSchema.default('A'),
+    /** Most commands that one worker may run at once, whatever it offers. */
+    slots: z.int().min(1).max(limits.slots).default(limits.slots),
+    /** File tools that one worker may run at once. */
+    filePool: z.int().min(1).max(limits.filePool).default(limits.filePool),
+    /** Time that running calls have to end when the bridge stops. */
+    drainMs: z.int().min(0).max(3_600_000).default(30_000),
+    /** Time that a worker has to settle after the execution budget and a lease have both run out. */
+    settlementGraceMs: milliseconds.default(10_000),
+    scheduler: schedulerSchema.prefault({}),
+    logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  })
+  .refine(({ host, allowNonLoopback }) => allowNonLoopback || isLoopback(host), {
+    path: ['host'],
+    error:
+      'plain HTTP beyond this machine needs allowNonLoopback; better let a TLS proxy stand before the bridge',
+  });
+
+/** What an operator says of a bridge; everything but the tokens has a default. */
+export type BridgeOptions = z.input<typeof bridgeOptionsSchema>;
+
+/** The options as the bridge uses them. */
+export interface CompiledBridgeOptions {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly tokens: TokenSet;
+  readonly routes: RouteSettings;
+  readonly scheduler: SchedulerSettings;
+  readonly drainMs: number;
+  readonly settlementGraceMs: number;
+  readonly logLevel: string;
+}
+
+/** Renewals that fit into one lease, so that several may be lost before it ends. */
+const renewalsPerLease = 6;
+
+/** @throws Error that names the first option that is wrong, and what was expected. */
+export function compileBridgeOptions(options: BridgeOptions): CompiledBridgeOptions {
+  const parsed = bridgeOptionsSchema.safeParse(options);
+  if (!parsed.success) throw new Error(optionFault(parsed.error));
+  const { host, port, tokens, clientGeneration, slots, filePool, scheduler, ...rest } = parsed.data;
+  const { leaseTtlMs } = scheduler;
+  const renewEveryMs = Math.max(1, Math.floor(leaseTtlMs / renewalsPerLease));
+  return {
+    listen: { host, port },
+    tokens,
+    routes: { clientGeneration, slots, filePool, leaseTtlMs, renewEveryMs },
+    scheduler,
+    drainMs: rest.drainMs,
+    settlementGraceMs: rest.settlementGraceMs,
+    logLevel: rest.logLevel,
+  };
+}
+
+function optionFault(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const option = issue?.path.join('.') ?? '';
+  return `The bridge cannot start: option ${option === '' ? 'object' : option}: ${issue?.message ?? 'invalid'}.`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}

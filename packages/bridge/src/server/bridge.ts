@@ -1,0 +1,74 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { StaticTokens } from '../auth/static-tokens.js';
+import { CallWatch } from '../dispatch/call-watch.js';
+import { Dispatcher } from '../dispatch/dispatcher.js';
+import { WorkerPolls } from '../dispatch/worker-polls.js';
+import { WorkerRoster } from '../dispatch/worker-roster.js';
+import type { RouteContext } from '../routes/context.js';
+import { MemoryStore } from '../scheduler/memory-store.js';
+import { SystemClock } from '../scheduler/system-clock.js';
+import type { BridgeOptions, CompiledBridgeOptions } from './bridge-options.js';
+import { compileBridgeOptions } from './bridge-options.js';
+import { createHttpServer } from './http-server.js';
+
+/** Time that written replies have to reach their readers before connections are cut. */
+const flushMs = 1_000;
+
+/** A bridge that listens. */
+export interface Bridge {
+  /** Base URL, without a path; LibreChat's `baseURL` is this and `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Refuses new calls, takes back those that wait, lets running ones end within `drainMs`, then stops
+   * listening. Asked again, it waits for the same end.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a bridge with a store in memory. Resolves when it listens.
+ *
+ * @throws Error that names a wrong option, or why the address cannot be had.
+ */
+export async function startBridge(options: BridgeOptions): Promise<Bridge> {
+  const compiled = compileBridgeOptions(options);
+  const logger: FastifyBaseLogger = pino({ name: 'codelanes-bridge', level: compiled.logLevel });
+  const context = contextOf(compiled);
+  const app = createHttpServer(context, logger);
+  const url = await app.listen(compiled.listen);
+  logger.info({ url }, 'the bridge listens');
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    port: Number(new URL(url).port),
+    close: () => (closing ??= closeBridge(app, context, compiled.drainMs)),
+  };
+}
+
+function contextOf({ tokens, routes, scheduler, settlementGraceMs }: CompiledBridgeOptions): RouteContext {
+  const store = new MemoryStore(scheduler, new SystemClock());
+  return {
+    store,
+    tokens: new StaticTokens(tokens),
+    dispatcher: new Dispatcher(store, { leaseTtlMs: scheduler.leaseTtlMs, settlementGraceMs }),
+    polls: new WorkerPolls(store),
+    watch: new CallWatch(store),
+    roster: new WorkerRoster(),
+    settings: routes,
+  };
+}
+
+async function closeBridge(app: FastifyInstance, context: RouteContext, drainMs: number): Promise<void> {
+  // Workers poll and settle until the last call has its answer, so their polls end after it.
+  await context.dispatcher.stop(drainMs);
+  context.polls.stop();
+  context.watch.stop();
+  const cut = setTimeout(() => {
+    app.server.closeAllConnections();
+  }, flushMs);
+  await app.close();
+  clearTimeout(cut);
+  await context.store.close();
+}

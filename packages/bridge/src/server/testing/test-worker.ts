@@ -1,0 +1,117 @@
+import type {
+  Assignment,
+  Capabilities,
+  PollReply,
+  RegisterReply,
+  RegisterRequest,
+  Report,
+  Settlement,
+} from '@codelanes/protocol';
+import {
+  operationSchema,
+  pollReplySchema,
+  registerReplySchema,
+  settleReplySchema,
+  workerWireVersion,
+} from '@codelanes/protocol';
+import type { Answer, TestBridge } from './test-bridge.js';
+import { randomId } from './test-bridge.js';
+
+export function testCapabilities(): Capabilities {
+  return {
+    statefulWorkspace: true,
+    sandboxProfile: 'test',
+    runtimes: ['bash'],
+    sharedReads: true,
+    workspaceTools: {
+      protocolVersion: 1,
+      operations: [...operationSchema.options],
+      workspaces: [{ id: 'primary', workspaceScopes: ['git_linked_worktree', 'repository'] }],
+      writeFileModes: ['replace', 'create'],
+      commandResultFeatures: ['lane_git'],
+    },
+  };
+}
+
+/** A worker as the bridge sees it: it speaks the wire and runs nothing. */
+export class TestWorker {
+  readonly id: string;
+  readonly #bridge: TestBridge;
+  readonly incarnationId = randomId();
+
+  constructor(bridge: TestBridge, id = 'worker-1') {
+    this.#bridge = bridge;
+    this.id = id;
+  }
+
+  static async registered(
+    bridge: TestBridge,
+    { id, ...changes }: Partial<RegisterRequest> & { readonly id?: string } = {},
+  ): Promise<TestWorker> {
+    const worker = new TestWorker(bridge, id);
+    await worker.register(changes);
+    return worker;
+  }
+
+  post(route: string, body: object, signal?: AbortSignal): Promise<Answer> {
+    return this.#bridge.send(`/v1/workers/${this.id}/${route}`, {
+      as: 'worker',
+      body: { version: workerWireVersion, incarnationId: this.incarnationId, ...body },
+      signal,
+    });
+  }
+
+  async register(changes: Partial<RegisterRequest> = {}): Promise<RegisterReply> {
+    const answer = await this.post('register', {
+      workerId: this.id,
+      journalId: randomId(),
+      capabilities: testCapabilities(),
+      slots: 2,
+      holds: [],
+      takeOver: false,
+      ...changes,
+    });
+    return registerReplySchema.parse(answer.json);
+  }
+
+  async poll(waitMs = 5_000): Promise<PollReply> {
+    return pollReplySchema.parse((await this.post('poll', { waitMs })).json);
+  }
+
+  /** The next assignment, which is to be the only one. */
+  async next(): Promise<Assignment> {
+    const { assignments } = await this.poll();
+    const [assignment, ...others] = assignments;
+    if (assignment === undefined || others.length > 0) throw new Error('One assignment was expected.');
+    return assignment;
+  }
+
+  async start(assignment: Assignment): Promise<void> {
+    const { callId, generation, token } = assignment;
+    const report: Report = { callId, generation, token, state: 'started' };
+    await this.post('report', { reports: [report] });
+  }
+
+  async settle(assignment: Assignment, settlement: Settlement): Promise<boolean> {
+    const { callId, generation, token } = assignment;
+    const answer = await this.post('settle', { lease: { callId, generation, token }, settlement });
+    return settleReplySchema.parse(answer.json).accepted;
+  }
+
+  /** Settles a command as one that printed that text. */
+  settleCommand(assignment: Assignment, stdout = ''): Promise<boolean> {
+    return this.settle(assignment, {
+      status: 'fulfilled',
+      result: {
+        protocolVersion: 1,
+        operation: 'execute_command',
+        workspaceId: assignment.request.workspaceId,
+        exitCode: 0,
+        stdout,
+        stderr: '',
+        truncated: false,
+        timedOut: false,
+      },
+    });
+  }
+}

@@ -1,0 +1,107 @@
+import { Directory } from '../../files/directory.js';
+import { FileRefusal } from '../../files/refusal.js';
+import { readPlace, removePlace, restorePlace, samePlace, textOf, type Place } from './place.js';
+import { identitiesOf, keyOf, nameOf, type Snapshot } from './snapshot.js';
+import { watchedNames, type WatchedName } from './watched-places.js';
+import { isSoundPointer, type OpenedPlaces } from './worktree-pointers.js';
+
+export interface AuditResult {
+  /** What was put back or removed, each a sentence for the agent and the operator. */
+  readonly notices: readonly string[];
+  /** Why the lane may not be used until somebody has looked: what happened cannot be undone. */
+  readonly quarantine?: string | undefined;
+}
+
+/**
+ * Compares a checkout with the snapshot from before a call, and undoes every change by which Git could be made
+ * to run code or to look elsewhere. Worktrees that were added, moved or removed as Git does it stay so. Call
+ * it only when every process of the call is gone, and after a crash before anything else. Follows no link.
+ */
+export function auditCheckout(snapshot: Snapshot): AuditResult {
+  let opened: OpenedPlaces;
+  try {
+    opened = openPlaces(snapshot);
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    return { notices: [], quarantine: `The checkout or its Git directory cannot be opened any more: ${error.message}` };
+  }
+  try {
+    const replaced = replacedDirectory(opened.git, snapshot);
+    return replaced === undefined ? undoChanges(opened, snapshot) : { notices: [], quarantine: replaced };
+  } finally {
+    opened.git.close();
+    opened.root.close();
+  }
+}
+
+function openPlaces({ root: rootPath, gitDir: gitPath }: Snapshot): OpenedPlaces {
+  const root = Directory.open(rootPath);
+  try {
+    const inside = gitPath === `${rootPath}/.git`;
+    return { root, git: inside ? root.child('.git') : Directory.open(gitPath), rootPath, gitPath };
+  } catch (error) {
+    root.close();
+    throw error;
+  }
+}
+
+function replacedDirectory(git: Directory, snapshot: Snapshot): string | undefined {
+  const now = identitiesOf(git);
+  if (now.git !== snapshot.identities.git) return 'The Git directory of the checkout is not the one from before the call.';
+  if (snapshot.identities.hooks !== null && now.hooks !== snapshot.identities.hooks) {
+    return 'The hooks folder of the checkout is not the one from before the call.';
+  }
+  return undefined;
+}
+
+function undoChanges(opened: OpenedPlaces, snapshot: Snapshot): AuditResult {
+  const keys = new Set([...Object.keys(snapshot.places), ...watchedNames(opened.root, opened.git).map(keyOf)]);
+  const notices: string[] = [];
+  // Folders come before what is in them, so that a link in a folder's place is seen first.
+  for (const key of [...keys].sort()) {
+    const name = nameOf(key);
+    const verdict = undo(opened, name, snapshot.places[key]);
+    if (verdict.kind === 'said') notices.push(verdict.sentence);
+    if (verdict.kind === 'beyond') return { notices, quarantine: verdict.sentence };
+  }
+  return { notices };
+}
+
+type Verdict = { readonly kind: 'fine' } | { readonly kind: 'said' | 'beyond'; readonly sentence: string };
+
+function undo(opened: OpenedPlaces, name: WatchedName, before: Place | undefined): Verdict {
+  const base = name.base === 'git' ? opened.git : opened.root;
+  const after = readPlace(base, name.segments);
+  if (samePlace(before, after) || isHarmless(opened, name, before, after)) return { kind: 'fine' };
+  const shown = `"${name.base === 'git' ? '.git/' : ''}${name.segments.join('/')}"`;
+  if (before === undefined) {
+    removePlace(base, name.segments);
+    return { kind: 'said', sentence: `${shown} was made by the command and has been removed: it could make Git run code or look elsewhere.` };
+  }
+  if (restorePlace(base, name.segments, before)) {
+    return { kind: 'said', sentence: `${shown} was changed by the command and has been put back: it could make Git run code or look elsewhere.` };
+  }
+  return { kind: 'beyond', sentence: `${shown} was changed by the command and cannot be put back.` };
+}
+
+function isHarmless(
+  opened: OpenedPlaces,
+  name: WatchedName,
+  before: Place | undefined,
+  after: Place | undefined,
+): boolean {
+  // A folder is looked at for what is in it; only a link or a file in its place is a change of its own.
+  const isFolder = (place: Place | undefined): boolean => place === undefined || place.kind === 'directory';
+  if (isFolder(before) && isFolder(after)) return true;
+  if (isSoundPointer(opened, name)) return true;
+  const metadata = name.base === 'git' && name.segments[0] === 'worktrees' ? name.segments.slice(0, 2) : undefined;
+  if (after === undefined) return isRemoved(opened, name, metadata);
+  return metadata !== undefined && name.segments[2] === 'config.worktree' && before === undefined && textOf(after) === '';
+}
+
+/** What went away together with its worktree, submodule or folder, or says nothing by being away. */
+function isRemoved(opened: OpenedPlaces, name: WatchedName, metadata: readonly string[] | undefined): boolean {
+  if (metadata?.length === 2) return readPlace(opened.git, metadata) === undefined;
+  if (name.base === 'root') return name.segments[0] === '.worktrees';
+  return name.segments[0] === 'modules' && readPlace(opened.git, name.segments.slice(0, -1)) === undefined;
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import type { CommandOutcome } from '../commands/execute-command.js';
+import { auditCheckout, type AuditResult } from './audit/audit.js';
+import { snapshotSchema, takeSnapshot } from './audit/snapshot.js';
+
+let fixture: LaneFixture;
+beforeEach(() => {
+  fixture = new LaneFixture(['a']);
+});
+afterEach(() => {
+  fixture.remove();
+});
+
+/** Runs a command at the checkout as the worker does: snapshot, through JSON as after a crash, run, audit. */
+async function audited(command: string): Promise<{ run: CommandOutcome; audit: AuditResult }> {
+  const written = JSON.stringify(takeSnapshot(fixture.checkout()));
+  const run = await fixture.atCheckout(command);
+  return { run, audit: auditCheckout(snapshotSchema.parse(JSON.parse(written))) };
+}
+
+describe('the checkout lane', () => {
+  it('works as an ordinary checkout does', async () => {
+    fixture.host('git init -q --bare ../remote.git && git remote add origin ../remote.git && mv ../remote.git remote.git && git config remote.origin.url ./remote.git');
+    const { run, audit } = await audited(
+      `set -e
+       echo two > two; git add two; git commit -qm two; git branch topic; git tag v1
+       echo dirty >> file; git stash -q; git stash pop -q; git checkout -q -- file
+       git checkout -q topic; echo t > t; git add t; git commit -qm t; git checkout -q main
+       echo m > m; git add m; git commit -qm m; git rebase -q main topic; git checkout -q main; git merge -q topic
+       git push -q origin main; git branch -q -d topic; git gc -q; git prune; git pack-refs --all; git repack -adq
+       git log --format=%s`,
+    );
+    expect(run.stderr).not.toContain('codelanes:');
+    expect(run).toMatchObject({ exitCode: 0, stdout: 't\nm\ntwo\none\n' });
+    expect(audit).toEqual({ notices: [] });
+    expect(fixture.host('git -C remote.git log -1 --format=%s main')).toBe('t\n');
+  });
+
+  it('adds, removes and adds again a worktree, which is then usable as a lane [L17]', async () => {
+    const { run, audit } = await audited(
+      `set -e
+       git worktree add -q -b lane/n .worktrees/n; git worktree remove .worktrees/n; git branch -q -D lane/n
+       git worktree add -q -b lane/n .worktrees/n; git worktree add -q --detach elsewhere
+       git worktree remove .worktrees/a; git worktree move elsewhere .worktrees/moved; git worktree list | wc -l`,
+    );
+    expect(run).toMatchObject({ exitCode: 0, stdout: '3\n' });
+    expect(audit).toEqual({ notices: [] });
+    const lane = await fixture.inWorktree('n', 'echo x > x && git add x && git commit -qm x && git log -1 --format=%s');
+    expect(lane.stdout).toBe('x\n');
+  });
+
+  it('refuses to change shared settings, with a sentence, and reads them', async () => {
+    const before = readFileSync(join(fixture.git, 'config'), 'utf8');
+    for (const command of ['git config x.y z', 'git remote add o https://example.invalid/x', 'git branch -m main trunk']) {
+      const run = await fixture.atCheckout(command);
+      expect(run.exitCode, command).toBe(1);
+      expect(run.stderr, command).toContain('refused until sealed storage');
+    }
+    expect((await fixture.atCheckout('git config core.bare')).stdout).toBe('false\n');
+    expect((await fixture.atCheckout('git branch --show-current')).stdout).toBe('main\n');
+    expect(readFileSync(join(fixture.git, 'config'), 'utf8')).toBe(before);
+  });
+
+  it('holds hooks, settings and the place of .git against writing, renaming and copying', async () => {
+    const attacks = [
+      'echo x > .git/hooks/post-commit',
+      'mv .git/hooks .git/h2',
+      'rm -rf .git/hooks && mkdir .git/hooks && echo x > .git/hooks/post-commit',
+      'echo x >> .git/config',
+      'echo x > c && mv -f c .git/config',
+      '/usr/bin/git config core.fsmonitor /bin/false',
+      'mv .git .git2 && cp -r .git2 .git',
+      'umount .git/hooks',
+      'mount -o remount,rw,bind .git/hooks',
+    ];
+    const { run, audit } = await audited(
+      attacks.map((attack, index) => `(${attack}) >/dev/null 2>&1 && echo ${index}`).join('\n') + '\ntrue',
+    );
+    expect(run.stdout).toBe('');
+    expect(audit).toEqual({ notices: [] });
+    expect(fixture.host('git log --format=%s')).toBe('one\n');
+  });
+});
+
+describe('the audit', () => {
+  const host = 'git status >/dev/null; git worktree list >/dev/null; git log -1 >/dev/null; git gc -q; git diff >/dev/null';
+  const evil = '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = "touch /tmp/codelanes-planted-'.concat(String(process.pid), '; false"\\n');
+
+  const plants: Record<string, string> = {
+    '.git/commondir': `mkdir -p evil/objects evil/refs && cp .git/HEAD evil/ && printf '${evil}' > evil/config && printf '../evil' > .git/commondir`,
+    '.git/config.worktree': `printf '${evil}' > .git/config.worktree`,
+    '.git/info/attributes': `echo '* filter=x' > .git/info/attributes`,
+    '.git/objects/info/alternates': 'mkdir -p /tmp/x && echo /tmp/x > .git/objects/info/alternates',
+    '.git/worktrees/a/config.worktree': `printf '${evil}' > .git/worktrees/a/config.worktree`,
+    '.git/worktrees/a/commondir': 'mkdir -p evil && echo ../../../evil > .git/worktrees/a/commondir',
+    '.git/worktrees/a/gitdir': 'echo "$PWD/file" > .git/worktrees/a/gitdir',
+    '.worktrees/a/.git': 'echo "gitdir: $PWD/evil" > .worktrees/a/.git',
+    '.git/worktrees/z/commondir': 'mkdir -p .git/worktrees/z && echo ../../../evil > .git/worktrees/z/commondir',
+    '.git/modules/m/config': `mkdir -p .git/modules/m && printf '${evil}' > .git/modules/m/config`,
+    '.git/modules/deep/er/hooks/post-checkout': 'mkdir -p .git/modules/deep/er/hooks && echo x > .git/modules/deep/er/hooks/post-checkout',
+    '.git/logs/HEAD': 'ln -s ../../file .git/logs/HEAD',
+    '.git/COMMIT_EDITMSG': 'ln -s ../file .git/COMMIT_EDITMSG',
+    '.worktrees/b/.git': 'mkdir -p .worktrees/b && echo "gitdir: /etc" > .worktrees/b/.git',
+  };
+
+  for (const [place, plant] of Object.entries(plants)) {
+    it(`undoes a change of ${place} and says so`, async () => {
+      fixture.host('rm -f .git/logs/HEAD .git/COMMIT_EDITMSG');
+      const before = fixture.host(`cat ${place} 2>/dev/null || true`);
+      const { run, audit } = await audited(plant);
+      expect(run.exitCode, run.stderr).toBe(0);
+      expect(audit.quarantine).toBeUndefined();
+      expect(audit.notices.join('\n')).toContain(`"${place}"`);
+      expect(fixture.host(`cat ${place} 2>/dev/null || true`)).toBe(before);
+      fixture.host(host);
+      expect(fixture.host(`ls /tmp/codelanes-planted-${process.pid} 2>/dev/null || true`)).toBe('');
+    });
+  }
+
+  it('puts back what lies behind a link without following it', async () => {
+    fixture.host('echo "* text" > .git/info/attributes');
+    const { audit } = await audited('rm .git/info/attributes && ln -s ../../file .git/info/attributes');
+    expect(audit.notices).toHaveLength(1);
+    expect(fixture.host('cat .git/info/attributes file')).toBe('* text\none\n');
+  });
+
+  it('asks for a person when a folder of Git was exchanged for a link', async () => {
+    fixture.host('mkdir -p .git/info && echo x > .git/info/attributes');
+    const { audit } = await audited('mv .git/info i && ln -s ../i .git/info');
+    expect(audit.quarantine).toContain('".git/info"');
+  });
+
+  it('asks for a person when hooks or .git are no longer the same folder', () => {
+    const snapshot = takeSnapshot(fixture.checkout());
+    fixture.host('mv .git/hooks .git/h2 && mkdir .git/hooks');
+    expect(auditCheckout(snapshot).quarantine).toContain('hooks folder');
+    fixture.host('mv .git g2 && cp -r g2 .git');
+    expect(auditCheckout(snapshot).quarantine).toContain('Git directory');
+    fixture.host('mv .git g3 && ln -s g2 .git');
+    expect(auditCheckout(snapshot).quarantine).toContain('cannot be opened');
+  });
+
+  it('undoes what the host changed behind a mount', () => {
+    const config = readFileSync(join(fixture.git, 'config'), 'utf8');
+    const snapshot = takeSnapshot(fixture.checkout());
+    fixture.host('git config core.fsmonitor false; echo x > .git/hooks/pre-push');
+    expect(auditCheckout(snapshot).notices).toHaveLength(2);
+    expect(readFileSync(join(fixture.git, 'config'), 'utf8')).toBe(config);
+    expect(fixture.host('ls .git/hooks')).not.toContain('pre-push\n');
+  });
+});

@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import { removeFile } from '../files/write.js';
+import { FileRefusal } from '../files/refusal.js';
+import { hostProcesses } from '../lanes/processes.js';
+import { recover } from '../lanes/recovery.js';
+import type { WriteRecord } from '../lanes/journal-record.js';
+import { finishInterruptedAudit } from './checkout-audit.js';
+import { openLane } from './opened-lane.js';
+import type { ServedRoot } from './served-root.js';
+
+/** How long what an earlier worker left may take to die, in milliseconds. */
+const goneWithinMs = 10_000;
+
+/**
+ * Brings a root into order after whatever ended the last worker: kills what it left, audits the checkout that
+ * its command may have changed, and removes temporary files of writes that were cut short. Comes before
+ * anything is offered. What cannot be proven gone is quarantined.
+ */
+export async function recoverRoot(root: ServedRoot, log: Logger): Promise<void> {
+  const { journal, quarantine, lane } = root;
+  const recovered = await recover({
+    journal,
+    quarantine,
+    processes: hostProcesses,
+    rootLane: lane,
+    goneWithinMs,
+  });
+  const interrupted = recovered.commands.map(({ call }) => call);
+  if (interrupted.length > 0)
+    log.warn({ workspace: root.id, interrupted }, 'commands of an earlier worker were ended');
+  // While something may still write into the checkout an audit proves nothing; it stays for the next start.
+  if (quarantine.list().length === 0) await auditInterrupted(root, log);
+  for (const write of recovered.writes) {
+    removeTemporary(root, write);
+    await journal.end(write.call);
+  }
+}
+
+async function auditInterrupted(root: ServedRoot, log: Logger): Promise<void> {
+  const audited = finishInterruptedAudit(root.stateDir);
+  for (const notice of audited?.notices ?? []) log.warn({ workspace: root.id }, notice);
+  if (audited?.quarantine !== undefined) await root.quarantine.add(root.lane, audited.quarantine, []);
+}
+
+function removeTemporary(root: ServedRoot, { lane, path, temporary }: WriteRecord): void {
+  const worktree = lane.find((segment) => segment.startsWith('worktree:'))?.slice('worktree:'.length);
+  try {
+    const opened = openLane(root, { workspaceId: root.id, worktree });
+    try {
+      removeFile(opened.directory, [...path.split('/').slice(0, -1), temporary].join('/'));
+    } finally {
+      opened.close();
+    }
+  } catch (error) {
+    // A lane that is gone took its temporary file along; one that does not verify is not to be touched.
+    if (!(error instanceof FileRefusal) && !(error instanceof Error && 'code' in error)) throw error;
+  }
+}

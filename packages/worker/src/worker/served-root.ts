@@ -1,0 +1,86 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Lane } from '@codelanes/protocol';
+import type { Root } from '../environment/roots.js';
+import { identityOf, type FileIdentity } from '../files/directory.js';
+import { pinCheckout, type CheckoutPin } from '../lanes/checkout.js';
+import { Journal } from '../lanes/journal.js';
+import { LaneRefusal } from '../lanes/lane-refusal.js';
+import { hostProcesses } from '../lanes/processes.js';
+import { Quarantine } from '../lanes/quarantine.js';
+import { RootLock, rootKey } from '../lanes/root-lock.js';
+
+/** What stands at a root: a checkout with its lanes, or a plain folder, which is one lane. */
+export type Layout =
+  | { readonly kind: 'checkout'; readonly pin: CheckoutPin }
+  | { readonly kind: 'plain'; readonly identity: FileIdentity; readonly why: string };
+
+/** One root in the hands of this worker: locked, with its journal and quarantine open. */
+export interface ServedRoot {
+  readonly id: string;
+  /** Canonical path; never leaves the worker. */
+  readonly path: string;
+  readonly lane: Lane;
+  readonly layout: Layout;
+  /** Linked worktrees are lanes here. */
+  readonly hasLanes: boolean;
+  readonly read: readonly string[];
+  /** What is kept of this root: journal, quarantine, snapshots. */
+  readonly stateDir: string;
+  readonly journal: Journal;
+  readonly quarantine: Quarantine;
+  close(): Promise<void>;
+}
+
+/** Where the state of a root is kept; a root is known by device and inode, whatever it is called. */
+export function rootStateDir(stateDir: string, identity: FileIdentity): string {
+  return join(stateDir, 'roots', rootKey(identity));
+}
+
+/**
+ * Takes a root: its lock first, then everything that only the lock's holder may open.
+ *
+ * @throws {CodelanesError} `REGISTRATION_INVALID` where another worker holds it.
+ */
+export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot> {
+  const identity = identityOf(statSync(root.root, { bigint: true }));
+  const lock = RootLock.take(stateDir, identity, root.root);
+  const opened: { close(): Promise<void> }[] = [];
+  try {
+    const folder = rootStateDir(stateDir, identity);
+    const journal = await Journal.open(join(folder, 'journal'));
+    opened.push(journal);
+    const quarantine = await Quarantine.open(join(folder, 'quarantine'), hostProcesses);
+    opened.push(quarantine);
+    const layout = layoutOf(root.root, identity);
+    return {
+      id: root.id,
+      path: root.root,
+      lane: [root.id],
+      layout,
+      hasLanes: root.linkedWorktreeLanes && layout.kind === 'checkout',
+      read: root.read,
+      stateDir: folder,
+      journal,
+      quarantine,
+      close: async () => {
+        await journal.close();
+        await quarantine.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    for (const each of opened) await each.close();
+    lock.release();
+    throw error;
+  }
+}
+
+function layoutOf(path: string, identity: FileIdentity): Layout {
+  try {
+    return { kind: 'checkout', pin: pinCheckout(path) };
+  } catch (error) {
+    if (!(error instanceof LaneRefusal)) throw error;
+    return { kind: 'plain', identity, why: error.message };
+  }
+}

@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { laneKey } from '@codelanes/protocol';
+import type { Logger } from 'pino';
+import { connect, type Connection } from '../connection/connection.js';
+import type { FromConnection } from '../connection/messages.js';
+import { combinedJournalId } from '../lanes/journal.js';
+import { closeInheritedDescriptors } from '../sandbox/inherited-descriptors.js';
+import { findRipgrep } from '../tools/ripgrep.js';
+import { CallDesk } from './call-desk.js';
+import { deferred } from './deferred.js';
+import { capabilitiesOf } from './offer.js';
+import type { CompiledOptions } from './options.js';
+import { recoverRoot } from './recovery.js';
+import { watchReleases } from './releases.js';
+import { takeRoot, type ServedRoot } from './served-root.js';
+import { prepareWall } from './wall.js';
+
+/** A closed set; a worker goes through it from left to right and may skip to `failed`. */
+export type WorkerState = 'connecting' | 'serving' | 'draining' | 'stopped' | 'failed';
+
+/** The bridge, or another worker, will not have this one. */
+export class WorkerRefused extends Error {
+  override readonly name = 'WorkerRefused';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A worker whose roots are taken and in order, from its first attempt to register to its end. */
+export class Serving {
+  readonly #options: CompiledOptions;
+  readonly #log: Logger;
+  readonly #roots: readonly ServedRoot[];
+  readonly #connection: Connection;
+  readonly #desk: CallDesk;
+  readonly #watches: (() => void)[];
+  readonly #registered = deferred();
+  readonly #ended = deferred();
+  readonly #said = deferred();
+  #state: WorkerState = 'connecting';
+  #stopping: Promise<void> | undefined;
+
+  private constructor(
+    options: CompiledOptions,
+    log: Logger,
+    roots: readonly ServedRoot[],
+    journalId: string,
+    commands: Awaited<ReturnType<typeof prepareWall>>,
+  ) {
+    this.#options = options;
+    this.#log = log;
+    this.#roots = roots;
+    this.#connection = connect(
+      {
+        ...options,
+        incarnationId: randomBytes(16).toString('hex'),
+        journalId,
+        capabilities: capabilitiesOf(roots, commands !== undefined),
+      },
+      (message) => {
+        this.#hear(message);
+      },
+      (error) => {
+        this.#fail(error);
+      },
+    );
+    const ripgrep = findRipgrep(process.env['PATH'] ?? '');
+    const { slots } = options;
+    this.#desk = new CallDesk({ roots, slots, connection: this.#connection, log, commands, ripgrep });
+    this.#watches = [
+      ...roots.map((root) => this.#watchQuarantine(root)),
+      watchReleases(options.stateDir, (key) => void this.#release(key)),
+    ];
+  }
+
+  /** Takes the roots, ends what an earlier worker left there, tests the sandbox, and begins to connect. */
+  static async open(options: CompiledOptions, log: Logger): Promise<Serving> {
+    closeInheritedDescriptors();
+    mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
+    const roots: ServedRoot[] = [];
+    try {
+      for (const root of options.roots) roots.push(await takeRoot(root, options.stateDir));
+      for (const root of roots) {
+        await recoverRoot(root, log);
+        warnOfMissingLanes(root, options, log);
+      }
+      const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
+      return new Serving(options, log, roots, journalId, await prepareWall(options, log));
+    } catch (error) {
+      for (const root of roots) await root.close();
+      throw error;
+    }
+  }
+
+  get state(): WorkerState {
+    return this.#state;
+  }
+
+  get registered(): Promise<void> {
+    return this.#registered.promise;
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Takes nothing new, lets running calls end for the grace, stops them, and waits for their end once more. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#state === 'failed') return;
+    this.#state = 'draining';
+    this.#connection.send({ kind: 'drain' });
+    const { shutdownGraceMs, shutdownForceMs } = this.#options;
+    const drained = this.#desk.drain();
+    if (!(await within(drained, shutdownGraceMs))) {
+      this.#desk.stopAll();
+      await within(drained, shutdownForceMs);
+    }
+    this.#connection.send({ kind: 'close' });
+    await within(this.#said.promise, shutdownForceMs);
+    await this.#close();
+    this.#state = 'stopped';
+    this.#registered.reject(new Error('The worker was stopped before it had registered.'));
+    this.#ended.resolve();
+  }
+
+  #hear(message: FromConnection): void {
+    switch (message.kind) {
+      case 'registered':
+        if (this.#state === 'connecting') this.#state = 'serving';
+        this.#log.info({ slots: message.slots }, 'registered');
+        for (const callId of message.unresolved) this.#desk.resolve(callId);
+        this.#registered.resolve();
+        return;
+      case 'assignment':
+        this.#desk.take(message.assignment);
+        return;
+      case 'cancel':
+      case 'lost':
+        this.#desk.stop(message.callId);
+        return;
+      case 'unreachable':
+        this.#log.warn(`The bridge cannot be reached: ${message.message}`);
+        return;
+      case 'refused':
+        this.#fail(new WorkerRefused(message.code, message.message));
+        return;
+      case 'closed':
+        this.#said.resolve();
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#state === 'failed' || this.#state === 'stopped') return;
+    this.#state = 'failed';
+    this.#registered.reject(error);
+    this.#desk.stopAll();
+    void within(this.#desk.drain(), this.#options.shutdownForceMs)
+      .then(() => this.#close())
+      .finally(() => {
+        this.#said.resolve();
+        this.#ended.reject(error);
+      });
+  }
+
+  async #close(): Promise<void> {
+    for (const stopWatching of this.#watches) stopWatching();
+    await this.#connection.terminate();
+    for (const root of this.#roots) await root.close();
+  }
+
+  #watchQuarantine(root: ServedRoot): () => void {
+    return root.quarantine.watch(
+      this.#options.quarantineCheckMs,
+      (healed) => {
+        this.#log.info({ lanes: healed.map(({ lane }) => laneKey(lane)) }, 'lanes healed');
+        this.#desk.freed();
+      },
+      (error) => {
+        this.#log.error({ err: error }, 'a quarantine could not be looked at');
+      },
+    );
+  }
+
+  async #release(key: string): Promise<void> {
+    for (const root of this.#roots) {
+      if (await root.quarantine.release(key)) this.#log.warn({ lane: key }, 'lane released by the operator');
+    }
+    this.#desk.freed();
+  }
+}
+
+function warnOfMissingLanes(root: ServedRoot, { roots }: CompiledOptions, log: Logger): void {
+  const wanted = roots.find(({ id }) => id === root.id)?.linkedWorktreeLanes === true;
+  if (wanted && root.layout.kind === 'plain') {
+    log.warn({ workspace: root.id }, `Served as one lane, without linked worktree lanes. ${root.layout.why}`);
+  }
+}
+
+/** Whether the work ended within that many milliseconds. */
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      work.then(() => true),
+      sleep(ms, false, { signal: over.signal }).catch(() => false),
+    ]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,57 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Logger } from 'pino';
+import { readGlobalSettings } from '../git/global-config.js';
+import { gatherMachineFacts } from '../sandbox/machine-facts.js';
+import { selfTest } from '../sandbox/self-test.js';
+import { writeSharedFolders } from '../sandbox/worker-folders.js';
+import type { CompiledOptions } from './options.js';
+import type { CommandSetting } from './run-command.js';
+import type { ServedRoot } from './served-root.js';
+
+/**
+ * Gets the sandbox ready and attacks it once. `undefined`: this machine cannot wall, which the log explains
+ * with its remedy, and no command will be run; there is no weaker mode.
+ */
+export async function prepareWall(
+  options: CompiledOptions,
+  log: Logger,
+): Promise<((root: ServedRoot) => CommandSetting) | undefined> {
+  const searchPath = process.env['PATH'] ?? '/usr/bin:/bin';
+  const realGit = findProgram('git', searchPath);
+  if (realGit === undefined) {
+    log.error('There is no git on the PATH: install it. Until then no command is run.');
+    return undefined;
+  }
+  const { home, killGraceMs } = options;
+  const folders = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
+  const machine = gatherMachineFacts({ home, searchPath });
+  const tested = await selfTest({ machine, shared: folders });
+  if (!tested.ok) {
+    log.error(`No command is run on this machine. ${tested.reason} ${tested.remedy}`);
+    return undefined;
+  }
+  const machines = new Map(
+    options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read })]),
+  );
+  return (root) => ({
+    machine: machines.get(root.id) ?? machine,
+    folders,
+    journalMark: root.journal.id,
+    killGraceMs,
+  });
+}
+
+function findProgram(name: string, searchPath: string): string | undefined {
+  return searchPath
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
