@@ -25,7 +25,10 @@ describe('the vectors', () => {
   // The originals stand beside the repository only where the project is developed.
   for (const name of existsSync(shared) ? names : []) {
     it(`${name} is a true copy of the shared file`, async () => {
-      const [copy, original] = await Promise.all([readFile(join(fixtures, name)), readFile(join(shared, name))]);
+      const [copy, original] = await Promise.all([
+        readFile(join(fixtures, name)),
+        readFile(join(shared, name)),
+      ]);
       expect(copy.equals(original)).toBe(true);
     });
   }
@@ -72,7 +75,9 @@ describe('a replay', () => {
       given,
       expect: { request: given, reason: 'no_path' },
     });
-    await expect(replayFile(path, 'memory')).rejects.toThrow(/:1: .*expected .*"no_path".*, got .*"worktree":"a"/);
+    await expect(replayFile(path, 'memory')).rejects.toThrow(
+      /:1: .*expected .*"no_path".*, got .*"worktree":"a"/,
+    );
   });
 
   it('takes no line of an unknown format, and no empty file', async () => {

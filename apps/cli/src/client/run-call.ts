@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CallView, ExecuteCommandRequest, ExecuteCommandResult } from '@codelanes/protocol';
 import { limits } from '@codelanes/protocol';
 import { CliError } from '../errors/cli-error.js';
@@ -20,7 +21,12 @@ export interface CallListener {
   onView?(view: CallView): void;
   /** An attempt left the queue without having run; the next one takes its place. */
   onRetry?(refusal: Refusal): void;
+  /** Nothing could be asked yet, so nothing ran; it is tried a little longer. Told once. */
+  onUnavailable?(failure: NoAnswer | Refusal): void;
 }
+
+/** How long a bridge or worker that is being started again is waited for, and how often it is asked. */
+const comebackMs = { patience: 5_000, pause: 200 };
 
 /** The bridge went away before it answered; what was last seen of the call is all that is known. */
 export class LostCall extends Error {
@@ -34,8 +40,9 @@ export class LostCall extends Error {
 }
 
 /**
- * Runs a command once. Only a queue time-out, which proves that nothing ran, is followed by the identical
- * request: at once, so that the call keeps its place, until the patience ends.
+ * Runs a command once. Only what proves that nothing ran is followed by the identical request: a queue
+ * time-out at once, so that the call keeps its place, until the patience ends; a bridge or worker that is not
+ * there for a few seconds, as one that died is started again in less.
  *
  * @throws Refusal, LostCall (never run again by itself), NoAnswer (nothing was sent), or an abort's reason.
  */
@@ -45,17 +52,35 @@ export async function runCall(
   listener: CallListener,
   signal: AbortSignal,
 ): Promise<ExecuteCommandResult> {
-  const patienceEndsAt = performance.now() + call.patienceMs;
+  const beganAt = performance.now();
+  const patienceEndsAt = beganAt + call.patienceMs;
+  const comebackEndsAt = beganAt + Math.min(call.patienceMs, comebackMs.patience);
+  let isTold = false;
   for (;;) {
     const leftMs = Math.max(1, Math.round(patienceEndsAt - performance.now()));
     try {
       return await attempt(client, call, Math.min(leftMs, limits.queueDefaultWaitMs), listener, signal);
     } catch (error) {
-      const timedOut = error instanceof Refusal && error.code === 'WORKSPACE_QUEUE_TIMEOUT';
-      if (!timedOut || performance.now() >= patienceEndsAt) throw error;
-      listener.onRetry?.(error);
+      if (isQueueTimeout(error) && performance.now() < patienceEndsAt) {
+        listener.onRetry?.(error);
+      } else if (isUnavailable(error) && performance.now() < comebackEndsAt) {
+        if (!isTold) listener.onUnavailable?.(error);
+        isTold = true;
+        await delay(comebackMs.pause, undefined, { signal });
+      } else {
+        throw error;
+      }
     }
   }
+}
+
+function isQueueTimeout(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'WORKSPACE_QUEUE_TIMEOUT';
+}
+
+function isUnavailable(error: unknown): error is NoAnswer | Refusal {
+  if (error instanceof NoAnswer) return !error.mayHaveArrived;
+  return error instanceof Refusal && (error.code === 'WORKER_OFFLINE' || error.code === 'BRIDGE_STOPPING');
 }
 
 async function attempt(

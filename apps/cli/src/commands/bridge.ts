@@ -1,4 +1,3 @@
-import { startBridge } from '@codelanes/bridge';
 import { clientGenerationSchema, limits } from '@codelanes/protocol';
 import type { ClientGeneration } from '@codelanes/protocol';
 import type { Command } from 'commander';
@@ -7,6 +6,8 @@ import { isErrno } from '../connection/private-file.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
 import { CliError } from '../errors/cli-error.js';
+import type { LogLevel } from '../options/log-level.js';
+import { logLevelOption } from '../options/log-level.js';
 import { wholeNumber } from '../options/numbers.js';
 import { announceReady } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
@@ -20,7 +21,7 @@ interface BridgeFlags {
   readonly slots: number;
   readonly state?: string;
   readonly insecureHttp?: boolean;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly logLevel: LogLevel;
 }
 
 export function addBridgeCommand(program: Command): void {
@@ -37,11 +38,7 @@ export function addBridgeCommand(program: Command): void {
     )
     .option('--slots <n>', 'most commands at once at one worker', wholeNumber(1, limits.slots), limits.slots)
     .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
-    .addOption(
-      new Option('--log-level <level>', 'what is logged')
-        .choices(['debug', 'info', 'warn', 'error', 'silent'])
-        .default('warn'),
-    )
+    .addOption(logLevelOption())
     .action(runBridge);
 }
 
@@ -49,6 +46,8 @@ async function runBridge(flags: BridgeFlags): Promise<void> {
   const state = flags.state ?? defaultStateFolder();
   await ensureStateFolder(state);
   const tokens = await ensureTokens(state);
+  // Only this command needs the server; the others start faster without it.
+  const { startBridge } = await import('@codelanes/bridge');
   const bridge = await startBridge({
     host: flags.host,
     port: flags.port,

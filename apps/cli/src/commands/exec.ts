@@ -81,6 +81,7 @@ async function runAndPrint(client: BridgeClient, call: PlannedCall): Promise<num
     },
     onView: progress.view.bind(progress),
     onRetry: progress.retry.bind(progress),
+    onUnavailable: progress.unavailable.bind(progress),
   };
   const stopListening = onInterruption(() => {
     interruption.abort();

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { describeLane } from '@codelanes/protocol';
-import { requestRelease } from '@codelanes/worker';
 import type { Command } from 'commander';
 import { defaultStateFolder } from '../connection/state-folder.js';
 import { CliError } from '../errors/cli-error.js';
@@ -14,7 +13,7 @@ export function addLanesReleaseCommand(lanes: Command): void {
     )
     .argument('<lane>', 'as "codelanes lanes" shows it, like myrepo/.worktrees/a')
     .option('--state <dir>', 'state folder of the worker')
-    .action((text: string, flags: { readonly state?: string }) => {
+    .action(async (text: string, flags: { readonly state?: string }) => {
       const lane = parseLane(text);
       const state = flags.state ?? defaultStateFolder();
       if (!existsSync(state)) {
@@ -23,6 +22,7 @@ export function addLanesReleaseCommand(lanes: Command): void {
           'Name the right one with --state.',
         );
       }
+      const { requestRelease } = await import('@codelanes/worker');
       requestRelease(state, lane);
       console.log(
         `The worker will give ${describeLane(lane)} back: at once where it runs, else at its next start.`,

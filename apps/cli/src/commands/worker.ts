@@ -1,11 +1,14 @@
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { limits } from '@codelanes/protocol';
-import { loadDefinition, rootIdOf, startWorker } from '@codelanes/worker';
 import type { Command } from 'commander';
+import { pino } from 'pino';
 import { parseBridgeUrl } from '../connection/bridge-url.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { readToken, tokenFiles } from '../connection/tokens.js';
 import { CliError } from '../errors/cli-error.js';
+import type { LogLevel } from '../options/log-level.js';
+import { logLevelOption } from '../options/log-level.js';
 import { repeated } from '../options/lists.js';
 import { wholeNumber } from '../options/numbers.js';
 import { announceReady } from '../processes/ready-channel.js';
@@ -19,13 +22,14 @@ interface WorkerFlags {
   readonly environment?: readonly string[];
   readonly linkedWorktreeLanes?: boolean;
   readonly slots: number;
-  readonly workerId: string;
+  readonly workerId?: string;
   readonly bridge: string;
   readonly tokenFile?: string;
   readonly state?: string;
   readonly allowRoot?: boolean;
   readonly takeOver?: boolean;
   readonly insecureHttp?: boolean;
+  readonly logLevel: LogLevel;
 }
 
 export function addWorkerCommand(program: Command): void {
@@ -36,7 +40,7 @@ export function addWorkerCommand(program: Command): void {
     .option('--environment <file.yaml>', 'a definition of a folder to serve; may be repeated', repeated)
     .option('--linked-worktree-lanes', 'give each linked worktree under .worktrees a lane of its own')
     .option('--slots <n>', 'commands that may run at once', wholeNumber(1, limits.slots), defaultSlots)
-    .option('--worker-id <id>', 'the identity at the bridge', defaultWorkerId())
+    .option('--worker-id <id>', 'the identity at the bridge (default: the name of this machine)')
     .option('--bridge <url>', 'address of the bridge', `http://127.0.0.1:${defaultPort}`)
     .option(
       '--token-file <file>',
@@ -46,40 +50,48 @@ export function addWorkerCommand(program: Command): void {
     .option('--allow-root', 'serve although this is root; the walls are hardened for it')
     .option('--take-over', 'replace another live worker that has this identity')
     .option('--insecure-http', 'allow plain http to another machine: the token travels in clear text')
+    .addOption(logLevelOption())
     .action(runWorker);
 }
 
 async function runWorker(flags: WorkerFlags): Promise<void> {
-  const roots = rootsOf(flags);
+  const roots = await rootsOf(flags);
+  const workerId = flags.workerId ?? hostname();
   const state = flags.state ?? defaultStateFolder();
   await ensureStateFolder(state);
-  const worker = startWorker({
+  const options = {
     bridgeUrl: parseBridgeUrl(flags.bridge, flags.insecureHttp ?? false),
     token: await readToken(flags.tokenFile ?? tokenFiles(state).worker),
-    workerId: flags.workerId,
+    workerId,
     roots,
     slots: flags.slots,
     stateDir: state,
     allowRoot: flags.allowRoot ?? false,
     takeOver: flags.takeOver ?? false,
     insecureHttp: flags.insecureHttp ?? false,
-  });
+  };
+  const { startWorker } = await workerPackage();
+  const worker = startWorker(
+    options,
+    pino({ name: 'codelanes-worker', level: flags.logLevel }, pino.destination(2)),
+  );
   void stopRequested().then(() => worker.stop());
   await worker.ready;
   const workspaces = roots.map(({ id }) => id);
-  if (!announceReady({ kind: 'worker', workerId: flags.workerId, workspaces })) {
-    console.log(`Worker ${flags.workerId} serves ${workspaces.join(', ')} through ${flags.bridge}.`);
+  if (!announceReady({ kind: 'worker', workerId, workspaces })) {
+    console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${flags.bridge}.`);
   }
   await worker.done;
 }
 
 /** What the flags ask to serve; the worker itself judges folders and ids. */
-function rootsOf({ root = [], environment = [], linkedWorktreeLanes = false }: WorkerFlags) {
+async function rootsOf({ root = [], environment = [], linkedWorktreeLanes = false }: WorkerFlags) {
   if (root.length + environment.length === 0) {
     throw new CliError('A worker needs something to serve.', 'Give --root DIR or --environment FILE.yaml.');
   }
+  const { loadDefinition, rootIdOf } = await workerPackage();
   return [
-    ...root.map((folder) => ({ id: rootIdOf(folder), root: folder, linkedWorktreeLanes })),
+    ...root.map((folder) => ({ id: rootIdOf(resolve(folder)), root: folder, linkedWorktreeLanes })),
     ...environment.map(loadDefinition).map((definition) => ({
       id: definition.name,
       root: definition.root,
@@ -89,6 +101,7 @@ function rootsOf({ root = [], environment = [], linkedWorktreeLanes = false }: W
   ];
 }
 
-function defaultWorkerId(): string {
-  return rootIdOf(hostname());
+/** Only this command needs it; the others start faster without. */
+function workerPackage() {
+  return import('@codelanes/worker');
 }

@@ -8,7 +8,7 @@ export interface DemoProcesses {
   readonly client: BridgeClient;
   readonly workerId: string;
   readonly workspaceId: string;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const workerId = 'demo';

@@ -1,4 +1,4 @@
-import type { CallState } from '@codelanes/protocol';
+import type { CallState, ErrorCode } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
 import { NoAnswer, Refusal } from '../client/failures.js';
 import { LostCall } from '../client/run-call.js';
@@ -24,7 +24,8 @@ export function failedCall(error: unknown): FailedCall {
   }
   const [what, next] = errorLines(error);
   if (!CodelanesError.is(error)) return { status: exitStatus.nothingRan, what, next };
-  return { status: statusOf(error), what: withReason(error, what), next };
+  const status = statusByCode[error.code] ?? exitStatus.nothingRan;
+  return { status, what: withReason(error, what), next };
 }
 
 const lastSeenTexts: Readonly<Record<CallState, string>> = {
@@ -54,18 +55,12 @@ function withReason(error: CodelanesError, what: string): string {
     : what;
 }
 
-function statusOf({ code }: CodelanesError): number {
-  switch (code) {
-    case 'ASSIGNMENT_EXPIRED':
-    case 'RESULT_INVALID':
-    case 'INTERNAL_FAULT':
-      return exitStatus.outcomeUnknown;
-    case 'CALL_CANCELLED':
-    case 'EXECUTION_ABORTED':
-      return exitStatus.cancelled;
-    case 'COMMAND_TIMEOUT':
-      return exitStatus.timedOut;
-    default:
-      return exitStatus.nothingRan;
-  }
-}
+/** Codes that do not prove that nothing ran; every other one does. */
+const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
+  ASSIGNMENT_EXPIRED: exitStatus.outcomeUnknown,
+  RESULT_INVALID: exitStatus.outcomeUnknown,
+  INTERNAL_FAULT: exitStatus.outcomeUnknown,
+  CALL_CANCELLED: exitStatus.cancelled,
+  EXECUTION_ABORTED: exitStatus.cancelled,
+  COMMAND_TIMEOUT: exitStatus.timedOut,
+};

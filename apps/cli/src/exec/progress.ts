@@ -1,6 +1,6 @@
 import type { CallView } from '@codelanes/protocol';
 import { describeLane } from '@codelanes/protocol';
-import type { Refusal } from '../client/failures.js';
+import type { NoAnswer, Refusal } from '../client/failures.js';
 import { waitingKey, waitingText } from './waiting-text.js';
 
 /** Says on stderr why a call waits: once per change, never because only time passed. */
@@ -38,5 +38,9 @@ export class Progress {
   retry(refusal: Refusal): void {
     const why = refusal.waitedFor === undefined ? '' : `; it waited ${waitingText(refusal.waitedFor)}`;
     this.#say(`the queue gave up on the call${why}. Nothing ran; asking again in its place`);
+  }
+
+  unavailable(failure: NoAnswer | Refusal): void {
+    this.#say(`${failure.message} Nothing ran; trying a little longer`);
   }
 }

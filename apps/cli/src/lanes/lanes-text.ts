@@ -1,5 +1,6 @@
 import type { LanesView } from '@codelanes/protocol';
 import { describeLane } from '@codelanes/protocol';
+import type { ListedQuarantine } from '@codelanes/worker';
 import { waitingText } from '../exec/waiting-text.js';
 import { durationText } from './duration-text.js';
 
@@ -34,6 +35,15 @@ function waitingLines({ waiting }: LanesView): string[] {
     waitingText(call.waiting),
   ]);
   return table(['WAITS FOR', 'WHAT', 'SINCE', 'FOR', 'CALL', 'WHY'], rows);
+}
+
+/** The lanes that are closed because something of an earlier call may still run in them. */
+export function quarantineLines(quarantined: readonly ListedQuarantine[], nowMs: number): string[] {
+  return quarantined.flatMap(({ lane, reason, since }) => [
+    '',
+    `Quarantined for ${durationText(nowMs - since)}: ${describeLane(lane)}. ${reason}`,
+    `  It heals when those processes are gone; "codelanes lanes release ${describeLane(lane)}" frees it by hand.`,
+  ]);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

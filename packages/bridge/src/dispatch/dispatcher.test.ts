@@ -26,7 +26,9 @@ describe('a call that waits too long', () => {
       headers: { 'retry-after': '1' },
       json: {
         code: 'WORKSPACE_QUEUE_TIMEOUT',
-        waitedFor: { blockers: [{ lane: ['primary', 'worktree:a'], state: 'running', callId: running.callId }] },
+        waitedFor: {
+          blockers: [{ lane: ['primary', 'worktree:a'], state: 'running', callId: running.callId }],
+        },
       },
     });
     expect(Buffer.byteLength(timedOut.text)).toBeLessThanOrEqual(limits.queueTimeoutBodyBytes);
@@ -61,11 +63,14 @@ describe('a call that waits too long', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it.each(['0', '-1', '1.5', '300001', 'soon', '', '1e3', '0x10'])('refuses the queue wait "%s"', async (wait) => {
-    const headers = { 'x-librechat-workspace-queue-wait-ms': wait };
-    const answer = await execute(bridge, commandBody(), { headers });
-    expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_WORKSPACE_QUEUE_WAIT' } });
-  });
+  it.each(['0', '-1', '1.5', '300001', 'soon', '', '1e3', '0x10'])(
+    'refuses the queue wait "%s"',
+    async (wait) => {
+      const headers = { 'x-librechat-workspace-queue-wait-ms': wait };
+      const answer = await execute(bridge, commandBody(), { headers });
+      expect(answer).toMatchObject({ status: 400, json: { code: 'INVALID_WORKSPACE_QUEUE_WAIT' } });
+    },
+  );
 
   it('may wait for exactly the longest time', async () => {
     const answer = execute(bridge, commandBody(), { headers: waiting(limits.queueWaitMs) });
@@ -165,4 +170,3 @@ describe('the end of a call', () => {
     }
   });
 });
-

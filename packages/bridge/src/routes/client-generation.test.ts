@@ -61,4 +61,3 @@ describe('the generation of a client', () => {
     expect(await answer).toMatchObject({ status: 422, json: { code } });
   });
 });
-

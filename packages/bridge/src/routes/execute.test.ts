@@ -48,11 +48,21 @@ describe('a call that the worker answers', () => {
       executionMs: 7_000,
     });
     const path = 'README.md';
-    const read = execute(bridge, { protocolVersion: 1, operation: 'read_file', workspaceId: 'primary', path });
+    const read = execute(bridge, {
+      protocolVersion: 1,
+      operation: 'read_file',
+      workspaceId: 'primary',
+      path,
+    });
     await untilQueued(bridge, 1);
     await worker.settleCommand(inA);
     const inCheckout = await worker.next();
-    expect(inCheckout).toMatchObject({ lane: ['primary'], mode: 'shared', pool: 'file', executionMs: 30_000 });
+    expect(inCheckout).toMatchObject({
+      lane: ['primary'],
+      mode: 'shared',
+      pool: 'file',
+      executionMs: 30_000,
+    });
     const error = { code: 'NOT_FOUND' as const, message: 'There is none.' };
     await worker.settle(inCheckout, { status: 'rejected', error });
     expect((await Promise.all([command, read])).map(({ status }) => status)).toEqual([200, 422]);
@@ -118,7 +128,10 @@ describe('the gate', () => {
     '[L3] [L27] refuses the field %s at a worker without lanes, and serves calls without it as before',
     async (field) => {
       const { workspaceTools, ...capabilities } = testCapabilities();
-      const laneless = { ...capabilities, workspaceTools: { ...workspaceTools, workspaces: [{ id: 'primary' }] } };
+      const laneless = {
+        ...capabilities,
+        workspaceTools: { ...workspaceTools, workspaces: [{ id: 'primary' }] },
+      };
       await worker.register({ capabilities: laneless, takeOver: true });
       const refused = await execute(bridge, commandBody({ [field]: 'a' }));
       expect(refused).toMatchObject({ status: 409, json: { code: 'WORKER_MISMATCH' } });
@@ -146,4 +159,3 @@ describe('the worker of a call', () => {
     expect(answer).toMatchObject({ status: 503, json: { code: 'WORKER_OFFLINE' } });
   });
 });
-

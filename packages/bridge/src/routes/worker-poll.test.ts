@@ -31,7 +31,9 @@ it('answers an open poll as soon as there is a call', async () => {
 it('hands over in one reply all that can start', async () => {
   const answers = [execute(bridge, commandIn('a')), execute(bridge, commandIn('b'))];
   await expect
-    .poll(async () => (await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json['running'])
+    .poll(
+      async () => (await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json['running'],
+    )
     .toHaveLength(2);
   const { assignments } = await worker.poll();
   expect(assignments).toHaveLength(2);

@@ -18,7 +18,10 @@ it('tells the terms: slots are the smaller of the offer and the ceiling', async 
   const worker = new TestWorker(bridge);
   const terms = { filePool: 5, leaseTtlMs: 6_000, renewEveryMs: 1_000, unresolved: [] };
   expect(await worker.register({ slots: 2, takeOver: true })).toMatchObject({ ...terms, slots: 2 });
-  expect(await worker.register({ slots: limits.slots, takeOver: true })).toMatchObject({ ...terms, slots: 3 });
+  expect(await worker.register({ slots: limits.slots, takeOver: true })).toMatchObject({
+    ...terms,
+    slots: 3,
+  });
 });
 
 it.each([0, limits.slots + 1, 1.5])('refuses an offer of %d slots', async (slots) => {
@@ -73,7 +76,9 @@ it('lists the workers that have registered', async () => {
   expect((await bridge.send('/v1/bridge/workers', { as: 'admin' })).json).toEqual({ workers: [] });
   await TestWorker.registered(bridge, { id: 'one' });
   await TestWorker.registered(bridge, { id: 'two' });
-  expect((await bridge.send('/v1/bridge/workers', { as: 'admin' })).json).toEqual({ workers: ['one', 'two'] });
+  expect((await bridge.send('/v1/bridge/workers', { as: 'admin' })).json).toEqual({
+    workers: ['one', 'two'],
+  });
 });
 
 function offer(): object {

@@ -42,7 +42,10 @@ describe('the status of a worker', () => {
 
   it('names no longest command where the worker runs none', async () => {
     const { workspaceTools, ...rest } = testCapabilities();
-    const capabilities = { ...rest, workspaceTools: { ...workspaceTools, operations: ['read_file' as const] } };
+    const capabilities = {
+      ...rest,
+      workspaceTools: { ...workspaceTools, operations: ['read_file' as const] },
+    };
     await TestWorker.registered(bridge, { capabilities });
     const { json } = await bridge.send(path, { as: 'admin' });
     expect(json).not.toHaveProperty('maxCommandTimeoutMs');

@@ -28,8 +28,10 @@ export interface SchedulerStore {
   /**
    * Takes in an incarnation of a worker, or what changed of the present one (slots, capabilities). The same
    * worker and journal replace the earlier incarnation at once; another journal is refused while the earlier
-   * one's lease lives, unless it takes over. What the worker holds counts as running from here on. Calls that
-   * a replaced incarnation of another journal had fetched are interrupted.
+   * one's lease lives, unless it takes over. What the worker holds counts as running from here on, even where
+   * this store never saw it or has ended it for its caller. What an earlier incarnation of this journal fetched
+   * and this one does not hold is `unresolved`: it counts as running until the journal has spoken of it, or its
+   * lease ends. Calls that another journal had fetched are interrupted. A registration renews no lease.
    */
   register(registration: Registration): Promise<Registered | Refused>;
 
@@ -56,10 +58,19 @@ export interface SchedulerStore {
    */
   cancel(callId: string): Promise<CallState | undefined>;
 
-  /** Hands every reserved call of the worker over (in the order in which they started), and what to cancel. */
+  /**
+   * Hands every reserved call of the worker over (in the order in which they started), each under a new lease,
+   * and what to cancel: each cancellation once, so that a poll may wait; `renew` repeats them. After a
+   * reservation that was not fetched in time nothing starts before the next fetch.
+   */
   fetch(worker: WorkerFence): Promise<Fetched | Refused>;
 
-  /** Takes what the worker says of calls it fetched; tells which reported starts are fenced. */
+  /**
+   * Takes what the worker says of calls it fetched, in that order; tells which reported starts are fenced. What
+   * was answered `busy` keeps its place and is offered again after any report but `busy`, any settlement or a
+   * registration. `denied` returns an unresolved call to its place, and is ignored of any other: it carries no
+   * token, and a repeated one must not take a later delivery back.
+   */
   report(
     worker: WorkerFence,
     reports: readonly Report[],
@@ -70,7 +81,7 @@ export interface SchedulerStore {
 
   /**
    * Ends a call with the worker's word. Accepted once per lease, by token; repeating the same settlement is
-   * accepted again and changes nothing.
+   * accepted again and changes nothing. Of a call that this store never saw it is accepted too.
    */
   settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<{ readonly accepted: boolean }>;
 

@@ -28,13 +28,14 @@ export interface Bridge {
 }
 
 /**
- * Starts a bridge with a store in memory. Resolves when it listens.
+ * Starts a bridge with a store in memory. Resolves when it listens. Logs JSON lines to standard output, or
+ * wherever the given logger writes; never a token, a body or a path of files.
  *
  * @throws Error that names a wrong option, or why the address cannot be had.
  */
-export async function startBridge(options: BridgeOptions): Promise<Bridge> {
+export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogger): Promise<Bridge> {
   const compiled = compileBridgeOptions(options);
-  const logger: FastifyBaseLogger = pino({ name: 'codelanes-bridge', level: compiled.logLevel });
+  const logger = log ?? pino({ name: 'codelanes-bridge', level: compiled.logLevel });
   const context = contextOf(compiled);
   const app = createHttpServer(context, logger);
   const url = await app.listen(compiled.listen);

@@ -32,7 +32,13 @@ async function until(condition: () => boolean): Promise<void> {
 describe('a command', () => {
   it('ends with its own status, output and nothing on standard input', async () => {
     const run = await fixture.inWorktree('a', 'read -r line || echo nothing; echo out; echo err >&2; exit 7');
-    expect(run).toMatchObject({ exitCode: 7, stdout: 'nothing\nout\n', stderr: 'err\n', truncated: false, timedOut: false });
+    expect(run).toMatchObject({
+      exitCode: 7,
+      stdout: 'nothing\nout\n',
+      stderr: 'err\n',
+      truncated: false,
+      timedOut: false,
+    });
     expect(run).not.toHaveProperty('signal');
   });
 
@@ -52,12 +58,21 @@ describe('a command', () => {
       `trap '' TERM INT HUP; for i in 1 2 3; do setsid sh -c "trap '' TERM; nohup sleep 4712" & done; echo started; wait`,
       { timeoutMs: 400, graceMs: 100 },
     );
-    expect(run).toMatchObject({ exitCode: null, signal: 'SIGKILL', timedOut: true, gone: true, stdout: 'started\n' });
+    expect(run).toMatchObject({
+      exitCode: null,
+      signal: 'SIGKILL',
+      timedOut: true,
+      gone: true,
+      stdout: 'started\n',
+    });
     expect(running('4712')).toEqual([]);
   });
 
   it('takes processes with it that are born while it is killed [T62]', async () => {
-    const run = await fixture.inWorktree('a', 'f() { while :; do (sleep 4713 &) ; done; }; f & f', { timeoutMs: 300, graceMs: 0 });
+    const run = await fixture.inWorktree('a', 'f() { while :; do (sleep 4713 &) ; done; }; f & f', {
+      timeoutMs: 300,
+      graceMs: 0,
+    });
     expect(run).toMatchObject({ timedOut: true, gone: true });
     expect(running('4713')).toEqual([]);
   });
@@ -84,7 +99,12 @@ describe('a command', () => {
     });
     await until(() => existsSync(join(fixture.path('a'), 'begun')));
     stop.abort();
-    expect(await run).toMatchObject({ ending: { kind: 'cancelled' }, exitCode: null, timedOut: false, gone: true });
+    expect(await run).toMatchObject({
+      ending: { kind: 'cancelled' },
+      exitCode: null,
+      timedOut: false,
+      gone: true,
+    });
     expect(seen.map((init) => hostProcesses.isGone(init))).toEqual([true]);
     expect(running('4715')).toEqual([]);
   });
@@ -96,22 +116,28 @@ describe('a command', () => {
   it('is looked at only when every process is gone, and what is said then stands last', async () => {
     const gone: boolean[] = [];
     let init: ProcessIdentity | undefined;
-    const run = await fixture.inWorktree('a', 'for i in $(seq 50); do setsid sleep 4716 & done; printf unfinished >&2', {
-      journalStart: (identity) => {
-        init = identity;
-        return Promise.resolve();
+    const run = await fixture.inWorktree(
+      'a',
+      'for i in $(seq 50); do setsid sleep 4716 & done; printf unfinished >&2',
+      {
+        journalStart: (identity) => {
+          init = identity;
+          return Promise.resolve();
+        },
+        afterwards: () => {
+          if (init !== undefined) gone.push(hostProcesses.isGone(init), running('4716').length === 0);
+          return Promise.resolve(['something was put back']);
+        },
       },
-      afterwards: () => {
-        if (init !== undefined) gone.push(hostProcesses.isGone(init), running('4716').length === 0);
-        return Promise.resolve(['something was put back']);
-      },
-    });
+    );
     expect(gone).toEqual([true, true]);
     expect(run.stderr).toBe('unfinished\ncodelanes: something was put back\n');
   });
 
   it('is bounded in what it gives back [T67]', async () => {
-    const run = await fixture.inWorktree('a', 'yes | head -c 200M; yes no | head -c 100M >&2; echo last', { maxOutputBytes: 10_000 });
+    const run = await fixture.inWorktree('a', 'yes | head -c 200M; yes no | head -c 100M >&2; echo last', {
+      maxOutputBytes: 10_000,
+    });
     expect(run.exitCode).toBe(0);
     expect(run.truncated).toBe(true);
     expect(Buffer.byteLength(run.stdout) + Buffer.byteLength(run.stderr)).toBeLessThanOrEqual(10_000);

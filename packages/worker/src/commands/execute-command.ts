@@ -59,7 +59,13 @@ export async function executeCommand(options: ExecuteOptions): Promise<CommandOu
   started.stdout.destroy();
   started.stderr.destroy();
   const notices = (await options.afterwards?.({ ending, gone })) ?? [];
-  return { ending, gone, ...exitFields(ending), ...output.render(notices), timedOut: ending.kind === 'timed_out' };
+  return {
+    ending,
+    gone,
+    ...exitFields(ending),
+    ...output.render(notices),
+    timedOut: ending.kind === 'timed_out',
+  };
 }
 
 function collect(stream: Readable, capture: OutputCapture): Promise<void> {
@@ -95,7 +101,9 @@ async function untilOver(started: Started, options: ExecuteOptions): Promise<End
 async function end(started: Started, ending: Ending, graceMs: number): Promise<boolean> {
   const left = ending.kind === 'exited' || ending.kind === 'signalled';
   if (!left) return endSandbox({ init: started.init, kill: started.kill, graceMs });
-  return (await untilGone(started.init)) || endSandbox({ init: started.init, kill: started.kill, graceMs: 0 });
+  return (
+    (await untilGone(started.init)) || endSandbox({ init: started.init, kill: started.kill, graceMs: 0 })
+  );
 }
 
 function exitFields(ending: Ending): { exitCode: number | null; signal?: NodeJS.Signals } {

@@ -111,7 +111,7 @@ describe('writing a file', () => {
   });
 });
 
-describe('[L24] paths with a .git segment', () => {
+describe('paths with a .git segment', () => {
   it.each(['.git', '.GIT/config', 'sub/.git/hooks/pre-commit', '.git./config', 'git~1'])(
     'are never written, made or removed: %s',
     async (path) => {

@@ -1,6 +1,11 @@
 /** What Git needs to be told about a lane. */
 export type GitLane =
-  | { readonly kind: 'worktree'; readonly top: string; readonly commonDir: string; readonly metadataDir: string }
+  | {
+      readonly kind: 'worktree';
+      readonly top: string;
+      readonly commonDir: string;
+      readonly metadataDir: string;
+    }
   | { readonly kind: 'checkout'; readonly top: string; readonly commonDir: string }
   | { readonly kind: 'plain'; readonly top: string };
 

@@ -8,7 +8,10 @@ export type KeptKey = (typeof kept)[number];
 export type GlobalSettings = Readonly<Partial<Record<KeptKey, string>>>;
 
 /** Who commits where the operator has told Git no name. */
-export const defaultIdentity = { 'user.name': 'Codelanes agent', 'user.email': 'agent@codelanes.invalid' } as const;
+export const defaultIdentity = {
+  'user.name': 'Codelanes agent',
+  'user.email': 'agent@codelanes.invalid',
+} as const;
 
 /**
  * Reads the operator's own global settings. Started in `/`, where no repository can have a word; files that
@@ -18,10 +21,14 @@ export async function readGlobalSettings(environment: NodeJS.ProcessEnv): Promis
   const { HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL } = environment;
   let listing: string;
   try {
-    const run = await promisify(execFile)('git', ['config', '--global', '--no-includes', '--null', '--list'], {
-      cwd: '/',
-      env: { HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL },
-    });
+    const run = await promisify(execFile)(
+      'git',
+      ['config', '--global', '--no-includes', '--null', '--list'],
+      {
+        cwd: '/',
+        env: { HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL },
+      },
+    );
     listing = run.stdout;
   } catch {
     return {};

@@ -50,9 +50,9 @@ describe('a process', () => {
   });
 
   it('is found by words that stand next to each other among its arguments', () => {
-    const { identity } = start('sh', '-c', 'sleep 60; true', '--setenv', 'MARK', 'ab12');
-    start('sh', '-c', 'sleep 60; true', '--setenv', 'MARK', 'ab123');
-    start('sh', '-c', 'sleep 60; true', '--setenv MARK ab12');
+    const { identity } = start('perl', '-e', 'sleep 60', '--', '--setenv', 'MARK', 'ab12');
+    start('perl', '-e', 'sleep 60', '--', '--setenv', 'MARK', 'ab123');
+    start('perl', '-e', 'sleep 60', '--', '--setenv MARK ab12');
     expect(hostProcesses.withArguments(['--setenv', 'MARK', 'ab12'])).toEqual([identity]);
   });
 

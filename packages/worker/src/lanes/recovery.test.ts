@@ -19,7 +19,7 @@ const a = laneOf({ workspaceId: 'primary', worktree: 'a' });
 const newCall = (): string => randomBytes(16).toString('hex');
 
 function start(...words: string[]): ProcessIdentity {
-  const child = spawn('sh', ['-c', 'sleep 60; true', ...words], { stdio: 'ignore' });
+  const child = spawn('perl', ['-e', 'sleep 60', '--', ...words], { stdio: 'ignore' });
   children.push(child);
   const identity = hostProcesses.identify(child.pid ?? 0);
   if (identity === undefined) throw new Error('The process did not start.');

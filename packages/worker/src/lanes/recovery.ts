@@ -59,24 +59,39 @@ async function recoverCommand(
   return gone ? [] : [lane];
 }
 
-async function killLeftOvers({
-  journal,
-  quarantine,
-  processes,
-  rootLane,
-  goneWithinMs,
-}: RecoveryOptions): Promise<{ leftOvers: ProcessIdentity[]; lanes: Lane[] }> {
-  const leftOvers = processes.withArguments([...journalMark, journal.id]);
-  for (const one of leftOvers) processes.kill(one);
-  const gone = await Promise.all(
-    leftOvers.map((one) => waitUntilGone(processes, one, { timeoutMs: goneWithinMs })),
-  );
-  const stuck = leftOvers.filter((_, index) => gone[index] === false);
-  if (stuck.length === 0) return { leftOvers, lanes: [] };
+async function killLeftOvers(
+  options: RecoveryOptions,
+): Promise<{ leftOvers: ProcessIdentity[]; lanes: Lane[] }> {
+  const { journal, quarantine, processes, rootLane } = options;
+  const leftOvers = new Map<number, ProcessIdentity>();
+  let stuck: ProcessIdentity[] = [];
+  // What is just being forked shows up in the next pass only: the last pass is one that finds nothing new.
+  for (;;) {
+    const found = processes
+      .withArguments([...journalMark, journal.id])
+      .filter(({ pid, startTime }) => leftOvers.get(pid)?.startTime !== startTime);
+    if (found.length === 0) break;
+    for (const one of found) leftOvers.set(one.pid, one);
+    stuck = [...stuck, ...(await killAll(found, options))];
+  }
+  const all = [...leftOvers.values()];
+  if (stuck.length === 0) return { leftOvers: all, lanes: [] };
   await quarantine.add(
     rootLane,
     'Sandboxes that an earlier worker had prepared could not be shown to be gone.',
     stuck,
   );
-  return { leftOvers, lanes: [rootLane] };
+  return { leftOvers: all, lanes: [rootLane] };
+}
+
+/** Kills processes and returns those that were still there at the end of the wait. */
+async function killAll(
+  found: readonly ProcessIdentity[],
+  { processes, goneWithinMs }: RecoveryOptions,
+): Promise<ProcessIdentity[]> {
+  for (const one of found) processes.kill(one);
+  const gone = await Promise.all(
+    found.map((one) => waitUntilGone(processes, one, { timeoutMs: goneWithinMs })),
+  );
+  return found.filter((_, index) => gone[index] === false);
 }

@@ -25,7 +25,14 @@ export interface BwrapOptions {
 export function bwrapArguments(policy: Policy, options: BwrapOptions): string[] {
   return [
     ...['--die-with-parent', '--new-session'],
-    ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...[
+      '--unshare-user',
+      '--unshare-pid',
+      '--unshare-net',
+      '--unshare-ipc',
+      '--unshare-uts',
+      '--unshare-cgroup-try',
+    ],
     ...['--cap-drop', 'ALL', '--disable-userns'],
     ...journalMark(options.journalId),
     ...['--unsetenv', 'CODELANES_JOURNAL'],

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import type { CommandOutcome } from '../commands/execute-command.js';
 import { auditCheckout, type AuditResult } from './audit/audit.js';
-import { snapshotSchema, takeSnapshot } from './audit/snapshot.js';
+import { snapshotSchema, takeSnapshot, type Snapshot } from './audit/snapshot.js';
 
 let fixture: LaneFixture;
 beforeEach(() => {
@@ -14,16 +14,27 @@ afterEach(() => {
   fixture.remove();
 });
 
+function snapshot(): Snapshot {
+  const lane = fixture.openCheckout();
+  try {
+    return takeSnapshot(lane);
+  } finally {
+    lane.close();
+  }
+}
+
 /** Runs a command at the checkout as the worker does: snapshot, through JSON as after a crash, run, audit. */
 async function audited(command: string): Promise<{ run: CommandOutcome; audit: AuditResult }> {
-  const written = JSON.stringify(takeSnapshot(fixture.checkout()));
+  const written = JSON.stringify(snapshot());
   const run = await fixture.atCheckout(command);
   return { run, audit: auditCheckout(snapshotSchema.parse(JSON.parse(written))) };
 }
 
 describe('the checkout lane', () => {
   it('works as an ordinary checkout does', async () => {
-    fixture.host('git init -q --bare ../remote.git && git remote add origin ../remote.git && mv ../remote.git remote.git && git config remote.origin.url ./remote.git');
+    fixture.host(
+      'git init -q --bare ../remote.git && git remote add origin ../remote.git && mv ../remote.git remote.git && git config remote.origin.url ./remote.git',
+    );
     const { run, audit } = await audited(
       `set -e
        echo two > two; git add two; git commit -qm two; git branch topic; git tag v1
@@ -48,16 +59,23 @@ describe('the checkout lane', () => {
     );
     expect(run).toMatchObject({ exitCode: 0, stdout: '3\n' });
     expect(audit).toEqual({ notices: [] });
-    const lane = await fixture.inWorktree('n', 'echo x > x && git add x && git commit -qm x && git log -1 --format=%s');
+    const lane = await fixture.inWorktree(
+      'n',
+      'echo x > x && git add x && git commit -qm x && git log -1 --format=%s',
+    );
     expect(lane.stdout).toBe('x\n');
   });
 
   it('refuses to change shared settings, with a sentence, and reads them', async () => {
     const before = readFileSync(join(fixture.git, 'config'), 'utf8');
-    for (const command of ['git config x.y z', 'git remote add o https://example.invalid/x', 'git branch -m main trunk']) {
+    for (const command of [
+      'git config x.y z',
+      'git remote add o https://example.invalid/x',
+      'git branch -m main trunk',
+    ]) {
       const run = await fixture.atCheckout(command);
-      expect(run.exitCode, command).toBe(1);
-      expect(run.stderr, command).toContain('refused until sealed storage');
+      expect(run.exitCode).toBe(1);
+      expect(run.stderr).toContain('refused until sealed storage');
     }
     expect((await fixture.atCheckout('git config core.bare')).stdout).toBe('false\n');
     expect((await fixture.atCheckout('git branch --show-current')).stdout).toBe('main\n');
@@ -86,8 +104,13 @@ describe('the checkout lane', () => {
 });
 
 describe('the audit', () => {
-  const host = 'git status >/dev/null; git worktree list >/dev/null; git log -1 >/dev/null; git gc -q; git diff >/dev/null';
-  const evil = '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = "touch /tmp/codelanes-planted-'.concat(String(process.pid), '; false"\\n');
+  const host =
+    'git status >/dev/null; git worktree list >/dev/null; git log -1 >/dev/null; git gc -q; git diff >/dev/null';
+  const evil =
+    '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = "touch /tmp/codelanes-planted-'.concat(
+      String(process.pid),
+      '; false"\\n',
+    );
 
   const plants: Record<string, string> = {
     '.git/commondir': `mkdir -p evil/objects evil/refs && cp .git/HEAD evil/ && printf '${evil}' > evil/config && printf '../evil' > .git/commondir`,
@@ -98,9 +121,11 @@ describe('the audit', () => {
     '.git/worktrees/a/commondir': 'mkdir -p evil && echo ../../../evil > .git/worktrees/a/commondir',
     '.git/worktrees/a/gitdir': 'echo "$PWD/file" > .git/worktrees/a/gitdir',
     '.worktrees/a/.git': 'echo "gitdir: $PWD/evil" > .worktrees/a/.git',
-    '.git/worktrees/z/commondir': 'mkdir -p .git/worktrees/z && echo ../../../evil > .git/worktrees/z/commondir',
+    '.git/worktrees/z/commondir':
+      'mkdir -p .git/worktrees/z && echo ../../../evil > .git/worktrees/z/commondir',
     '.git/modules/m/config': `mkdir -p .git/modules/m && printf '${evil}' > .git/modules/m/config`,
-    '.git/modules/deep/er/hooks/post-checkout': 'mkdir -p .git/modules/deep/er/hooks && echo x > .git/modules/deep/er/hooks/post-checkout',
+    '.git/modules/deep/er/hooks/post-checkout':
+      'mkdir -p .git/modules/deep/er/hooks && echo x > .git/modules/deep/er/hooks/post-checkout',
     '.git/logs/HEAD': 'ln -s ../../file .git/logs/HEAD',
     '.git/COMMIT_EDITMSG': 'ln -s ../file .git/COMMIT_EDITMSG',
     '.worktrees/b/.git': 'mkdir -p .worktrees/b && echo "gitdir: /etc" > .worktrees/b/.git',
@@ -111,7 +136,7 @@ describe('the audit', () => {
       fixture.host('rm -f .git/logs/HEAD .git/COMMIT_EDITMSG');
       const before = fixture.host(`cat ${place} 2>/dev/null || true`);
       const { run, audit } = await audited(plant);
-      expect(run.exitCode, run.stderr).toBe(0);
+      expect(run).toMatchObject({ exitCode: 0, stderr: '' });
       expect(audit.quarantine).toBeUndefined();
       expect(audit.notices.join('\n')).toContain(`"${place}"`);
       expect(fixture.host(`cat ${place} 2>/dev/null || true`)).toBe(before);
@@ -134,20 +159,20 @@ describe('the audit', () => {
   });
 
   it('asks for a person when hooks or .git are no longer the same folder', () => {
-    const snapshot = takeSnapshot(fixture.checkout());
+    const before = snapshot();
     fixture.host('mv .git/hooks .git/h2 && mkdir .git/hooks');
-    expect(auditCheckout(snapshot).quarantine).toContain('hooks folder');
+    expect(auditCheckout(before).quarantine).toContain('hooks folder');
     fixture.host('mv .git g2 && cp -r g2 .git');
-    expect(auditCheckout(snapshot).quarantine).toContain('Git directory');
+    expect(auditCheckout(before).quarantine).toContain('Git directory');
     fixture.host('mv .git g3 && ln -s g2 .git');
-    expect(auditCheckout(snapshot).quarantine).toContain('cannot be opened');
+    expect(auditCheckout(before).quarantine).toContain('cannot be opened');
   });
 
   it('undoes what the host changed behind a mount', () => {
     const config = readFileSync(join(fixture.git, 'config'), 'utf8');
-    const snapshot = takeSnapshot(fixture.checkout());
+    const before = snapshot();
     fixture.host('git config core.fsmonitor false; echo x > .git/hooks/pre-push');
-    expect(auditCheckout(snapshot).notices).toHaveLength(2);
+    expect(auditCheckout(before).notices).toHaveLength(2);
     expect(readFileSync(join(fixture.git, 'config'), 'utf8')).toBe(config);
     expect(fixture.host('ls .git/hooks')).not.toContain('pre-push\n');
   });

@@ -1,3 +1,6 @@
+import type { OpenedCheckout } from '../lanes/checkout.js';
+import type { OpenedWorktree } from '../lanes/verify.js';
+
 /**
  * A linked worktree that verification has just accepted. Paths are canonical. The descriptors were opened
  * while verifying (`O_PATH` is enough) and stay open until the sandbox has started: what they hold is
@@ -17,14 +20,14 @@ export interface WorktreeLane {
   readonly descriptors: { readonly worktree: number; readonly metadata: number };
 }
 
-/** A repository's main working tree, with every lane beneath it. */
+/** A repository's main working tree, with every lane beneath it. Descriptors as of a worktree. */
 export interface CheckoutLane {
   readonly kind: 'checkout';
   readonly root: string;
-  /** Its Git directory: `<root>/.git`, or where a `.git` file leads. */
+  /** Its Git directory, `<root>/.git`. */
   readonly gitDir: string;
-  /** As of a worktree. */
   readonly alternates: readonly string[];
+  readonly descriptors: { readonly root: number; readonly git: number };
 }
 
 /** A root that is no Git repository. */
@@ -38,4 +41,18 @@ export type LaneFacts = WorktreeLane | CheckoutLane | PlainLane;
 /** The directory that a lane's relative paths start from. */
 export function laneTop(lane: LaneFacts): string {
   return lane.kind === 'worktree' ? lane.lanePath : lane.root;
+}
+
+/** A verified worktree as its wall needs it. It stays open, and is closed, by whoever verified it. */
+export function worktreeLane(opened: OpenedWorktree): WorktreeLane {
+  const { root, lanePath, commonDir, metadataDir, descriptors } = opened;
+  const { alternates } = opened.checkout.pin;
+  return { kind: 'worktree', root, lanePath, commonDir, metadataDir, alternates, descriptors };
+}
+
+/** A verified checkout as its wall and its audit need it. */
+export function checkoutLane(opened: OpenedCheckout): CheckoutLane {
+  const { root, gitDir, pin } = opened;
+  const descriptors = { root: opened.directory.fd, git: opened.git.fd };
+  return { kind: 'checkout', root, gitDir, alternates: pin.alternates, descriptors };
 }

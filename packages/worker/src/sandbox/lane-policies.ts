@@ -2,7 +2,14 @@ import { gitEnvironment } from '../git/environment.js';
 import type { CheckoutLane, PlainLane, WorktreeLane } from './lane-facts.js';
 import type { MachineFacts } from './machine-facts.js';
 import { defaultLimits, liesIn, type Limits, type Mount, type Policy, type Source } from './policy.js';
-import { emptied, insidePaths, openedInside, systemEnvironment, systemMounts, type WorkerFolders } from './system-view.js';
+import {
+  emptied,
+  insidePaths,
+  openedInside,
+  systemEnvironment,
+  systemMounts,
+  type WorkerFolders,
+} from './system-view.js';
 
 /** What every lane's policy is made from. */
 export interface PolicyFacts {
@@ -26,29 +33,36 @@ export interface RepositoryFacts {
  * and ref logs of the repository. Read-only: everything that says where Git looks or what it runs, and the
  * siblings' metadata (hidden, Git would check out a sibling's branch). The checkout's files are not there.
  */
-export function worktreePolicy(facts: PolicyFacts & { lane: WorktreeLane; repository: RepositoryFacts }): Policy {
+export function worktreePolicy(
+  facts: PolicyFacts & { lane: WorktreeLane; repository: RepositoryFacts },
+): Policy {
   const { root, lanePath, commonDir: common, metadataDir: metadata, alternates } = facts.lane;
-  return assemble(facts, root, { kind: 'worktree', top: lanePath, commonDir: common, metadataDir: metadata }, [
-    ...emptied(root),
-    ...openedInside(facts.machine, root),
-    pinned('writable', lanePath, 'worktree'),
-    pinned('readable', `${lanePath}/.git`, 'pointer'),
-    pinned('readable', common, 'commonDir'),
-    { kind: 'text', path: `${common}/config`, text: withPreciousObjects(facts.repository.config) },
-    pinned('writable', `${common}/objects`, 'objects'),
-    ...facts.repository.sockets.map((name): Mount => ({ kind: 'masked', path: `${common}/${name}` })),
-    // A planted alternates file would choose what the next call may read.
-    pinned('readable', `${common}/objects/info`, 'objects/info'),
-    pinned('writable', `${common}/refs`, 'refs'),
-    pinned('writable', `${common}/logs/refs`, 'logs/refs'),
-    pinned('readable', `${common}/worktrees`, 'worktrees'),
-    pinned('writable', metadata, 'metadata'),
-    pinned('readable', `${metadata}/commondir`, 'commondir'),
-    pinned('readable', `${metadata}/gitdir`, 'gitdir'),
-    pinned('readable', `${metadata}/config.worktree`, 'config.worktree'),
-    ...alternates.map(borrowed),
-    { kind: 'sealed', path: root },
-  ]);
+  return assemble(
+    facts,
+    root,
+    { kind: 'worktree', top: lanePath, commonDir: common, metadataDir: metadata },
+    [
+      ...emptied(root),
+      ...openedInside(facts.machine, root),
+      pinned('writable', lanePath, 'worktree'),
+      pinned('readable', `${lanePath}/.git`, 'pointer'),
+      pinned('readable', common, 'commonDir'),
+      { kind: 'text', path: `${common}/config`, text: withPreciousObjects(facts.repository.config) },
+      pinned('writable', `${common}/objects`, 'objects'),
+      ...facts.repository.sockets.map((name): Mount => ({ kind: 'masked', path: `${common}/${name}` })),
+      // A planted alternates file would choose what the next call may read.
+      pinned('readable', `${common}/objects/info`, 'objects/info'),
+      pinned('writable', `${common}/refs`, 'refs'),
+      pinned('writable', `${common}/logs/refs`, 'logs/refs'),
+      pinned('readable', `${common}/worktrees`, 'worktrees'),
+      pinned('writable', metadata, 'metadata'),
+      pinned('readable', `${metadata}/commondir`, 'commondir'),
+      pinned('readable', `${metadata}/gitdir`, 'gitdir'),
+      pinned('readable', `${metadata}/config.worktree`, 'config.worktree'),
+      ...alternates.map(borrowed),
+      { kind: 'sealed', path: root },
+    ],
+  );
 }
 
 /**
@@ -58,14 +72,12 @@ export function worktreePolicy(facts: PolicyFacts & { lane: WorktreeLane; reposi
  */
 export function checkoutPolicy(facts: PolicyFacts & { lane: CheckoutLane }): Policy {
   const { root, gitDir, alternates } = facts.lane;
-  const separate = gitDir !== `${root}/.git`;
   return assemble(facts, root, { kind: 'checkout', top: root, commonDir: gitDir }, [
     pinned('writable', root, 'root'),
-    ...(separate ? [pinned('readable', `${root}/.git`, 'pointer')] : []),
     pinned('writable', gitDir, 'gitDir'),
     pinned('readable', `${gitDir}/hooks`, 'hooks'),
     pinned('readable', `${gitDir}/config`, 'config'),
-    ...alternates.filter((path) => !liesIn(path, root) && !liesIn(path, gitDir)).map(borrowed),
+    ...alternates.filter((path) => !liesIn(path, root)).map(borrowed),
   ]);
 }
 

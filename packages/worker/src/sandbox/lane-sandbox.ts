@@ -1,6 +1,12 @@
 import { Directory } from '../files/directory.js';
 import type { LaneFacts, WorktreeLane } from './lane-facts.js';
-import { checkoutPolicy, plainRootPolicy, worktreePolicy, type PolicyFacts, type RepositoryFacts } from './lane-policies.js';
+import {
+  checkoutPolicy,
+  plainRootPolicy,
+  worktreePolicy,
+  type PolicyFacts,
+  type RepositoryFacts,
+} from './lane-policies.js';
 import { openPins, readPinned, type Pins } from './pins.js';
 import type { Policy } from './policy.js';
 

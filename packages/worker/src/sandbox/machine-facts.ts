@@ -68,9 +68,10 @@ export interface MachineOptions {
 /** Looks at this machine. Reads only; a listed `read` path that does not exist is left out. */
 export function gatherMachineFacts(options: MachineOptions): MachineFacts {
   const home = canonical(options.home) ?? options.home;
-  const readableDirectories = [...systemDirectories, ...mergedDirectories.filter((path) => !isLink(path))].filter(
-    isDirectory,
-  );
+  const readableDirectories = [
+    ...systemDirectories,
+    ...mergedDirectories.filter((path) => !isLink(path)),
+  ].filter(isDirectory);
   const toolchains = toolchainFolders.map((name) => join(home, name)).filter(isDirectory);
   const read = (options.read ?? []).map(canonical).filter((path) => path !== undefined);
   const links = mergedDirectories.filter(isLink).map((path) => ({ path, target: readlinkSync(path) }));

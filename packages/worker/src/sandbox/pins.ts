@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs
 import { CodelanesError } from '@codelanes/protocol';
 import { Directory, type Entry } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
-import type { CheckoutLane, LaneFacts, PlainLane, WorktreeLane } from './lane-facts.js';
+import type { CheckoutLane, LaneFacts, WorktreeLane } from './lane-facts.js';
 
 /**
  * Places that were opened without following a link, by the names that policies use for them. Mounting the
@@ -14,10 +14,6 @@ export class Pins {
   /** Name and descriptor of each pin. */
   get descriptors(): ReadonlyMap<string, number> {
     return this.#descriptors;
-  }
-
-  has(name: string): boolean {
-    return this.#descriptors.has(name);
   }
 
   hold(name: string, descriptor: number): void {
@@ -41,7 +37,7 @@ export function openPins(lane: LaneFacts): Pins {
   try {
     if (lane.kind === 'worktree') pinWorktree(pins, lane);
     else if (lane.kind === 'checkout') pinCheckout(pins, lane);
-    else pinRoot(pins, lane).close();
+    else pins.hold('root', Directory.open(lane.root).fd);
     return pins;
   } catch (error) {
     pins.close();
@@ -86,25 +82,15 @@ const sharedStorage: readonly (readonly [name: string, segments: readonly string
 ];
 
 function pinCheckout(pins: Pins, lane: CheckoutLane): void {
-  const root = pinRoot(pins, lane);
-  const git = Directory.open(lane.gitDir);
+  const git = held(lane.descriptors.git);
   try {
-    const entry = root.entry('.git');
-    pins.hold('pointer', entry.fd);
-    if (entry.kind === 'symlink') throw new FileRefusal('symlink', '.git', '".git" of the checkout is a symbolic link.');
+    pins.hold('root', held(lane.descriptors.root).fd);
     pins.hold('gitDir', git.again().fd);
     pins.hold('hooks', made(git, ['hooks']));
     pins.hold('config', fileIn(git, 'config'));
   } finally {
     git.close();
-    root.close();
   }
-}
-
-function pinRoot(pins: Pins, lane: CheckoutLane | PlainLane): Directory {
-  const root = Directory.open(lane.root);
-  pins.hold('root', root.again().fd);
-  return root;
 }
 
 /** A second handle on a directory that the caller holds and keeps. */

@@ -1,7 +1,6 @@
 /** What is mounted: a host path, or something that was opened and looked at beforehand and is named here. */
 export type Source =
-  | { readonly from: 'path'; readonly path: string }
-  | { readonly from: 'descriptor'; readonly name: string };
+  { readonly from: 'path'; readonly path: string } | { readonly from: 'descriptor'; readonly name: string };
 
 /**
  * One step of building the view, in order: a later step covers what an earlier one put at or beneath the

@@ -66,7 +66,9 @@ describe('the self-test', () => {
     expect(remedyFor(reason, { apparmorRestrictsUserNamespaces: '1\n' })).toContain(
       'kernel.apparmor_restrict_unprivileged_userns=0',
     );
-    expect(remedyFor(reason, { unprivilegedUserNamespaces: '0\n' })).toContain('kernel.unprivileged_userns_clone=1');
+    expect(remedyFor(reason, { unprivilegedUserNamespaces: '0\n' })).toContain(
+      'kernel.unprivileged_userns_clone=1',
+    );
     expect(remedyFor(reason, { maxUserNamespaces: '0\n' })).toContain('user.max_user_namespaces');
     expect(remedyFor(reason, {})).toContain('seccomp');
   });

@@ -1,4 +1,14 @@
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { WorktreeLane } from './lane-facts.js';
@@ -10,8 +20,7 @@ import { remedyFor, type KernelSettings } from './wall-remedies.js';
 import { laneFolders, type SharedFolders } from './worker-folders.js';
 
 export type SelfTestResult =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly reason: string; readonly remedy: string };
+  { readonly ok: true } | { readonly ok: false; readonly reason: string; readonly remedy: string };
 
 export interface SelfTestOptions {
   readonly machine: MachineFacts;
@@ -44,7 +53,9 @@ export async function selfTest({ machine, shared, bwrap }: SelfTestOptions): Pro
     if (through.length > 0) {
       return failure(`The sandbox of this machine does not hold: a command could ${through.join(', ')}.`);
     }
-    return said.includes(allTried) ? { ok: true } : failure('The test of the sandbox did not come to its end.');
+    return said.includes(allTried)
+      ? { ok: true }
+      : failure('The test of the sandbox did not come to its end.');
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   } finally {
@@ -63,7 +74,10 @@ async function attack(folder: string, { machine, shared, bwrap }: SelfTestOption
     const started = await startSandboxed({
       policy: sandbox.policy,
       descriptors: sandbox.descriptors,
-      command: [...probes.map(([name, script]) => `(${script}) 2>/dev/null && echo "${name}"`), `echo "${allTried}"`].join('\n'),
+      command: [
+        ...probes.map(([name, script]) => `(${script}) 2>/dev/null && echo "${name}"`),
+        `echo "${allTried}"`,
+      ].join('\n'),
       shell: '/bin/sh',
       journalId: 'self-test',
       journalStart: () => Promise.resolve(),
@@ -86,7 +100,13 @@ function makeRepository(folder: string): WorktreeLane {
   const commonDir = join(root, '.git');
   const lanePath = join(root, '.worktrees', 'a');
   const metadataDir = join(commonDir, 'worktrees', 'a');
-  for (const path of [lanePath, metadataDir, join(commonDir, 'hooks'), join(commonDir, 'objects'), join(commonDir, 'refs')]) {
+  for (const path of [
+    lanePath,
+    metadataDir,
+    join(commonDir, 'hooks'),
+    join(commonDir, 'objects'),
+    join(commonDir, 'refs'),
+  ]) {
     mkdirSync(path, { recursive: true });
   }
   writeFileSync(join(root, 'file'), '');

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostProcesses, waitUntilGone, type ProcessIdentity } from '../lanes/processes.js';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
-import { journalMark } from './bwrap-arguments.js';
+import { bwrapArguments, journalMark } from './bwrap-arguments.js';
+import { gateProgram } from './gate.js';
+import { defaultLimits, type Policy } from './policy.js';
 
 let fixture: LaneFixture;
 beforeAll(() => {
@@ -16,12 +18,11 @@ afterAll(() => {
 
 const ran = (): boolean => existsSync(join(fixture.path('a'), 'ran'));
 
+const leftOvers = (): ProcessIdentity[] => hostProcesses.withArguments(journalMark(fixture.journalId));
+
 describe('a gated start', () => {
   beforeEach(() => {
     fixture.host('rm -f ran', fixture.path('a'));
-  });
-  afterEach(() => {
-    expect(hostProcesses.withArguments(journalMark(fixture.journalId))).toEqual([]);
   });
 
   it('runs the command only when the journal has been written', async () => {
@@ -34,6 +35,7 @@ describe('a gated start', () => {
       },
     });
     expect([...order, ran()]).toEqual(['not yet', true]);
+    expect(leftOvers()).toEqual([]);
   });
 
   it("gives the journal the pid and start time of the namespace's init", async () => {
@@ -51,9 +53,12 @@ describe('a gated start', () => {
   });
 
   it('never starts when the journal cannot be written', async () => {
-    const run = fixture.inWorktree('a', 'touch ran', { journalStart: () => Promise.reject(new Error('disk full')) });
+    const run = fixture.inWorktree('a', 'touch ran', {
+      journalStart: () => Promise.reject(new Error('disk full')),
+    });
     await expect(run).rejects.toThrow('disk full');
     expect(ran()).toBe(false);
+    expect(leftOvers()).toEqual([]);
   });
 
   it('never starts when the call was stopped before or while it was journalled', async () => {
@@ -69,48 +74,58 @@ describe('a gated start', () => {
     });
     await expect(late).rejects.toMatchObject({ code: 'EXECUTION_ABORTED' });
     expect(ran()).toBe(false);
+    expect(leftOvers()).toEqual([]);
   });
 
   it('says why the sandbox could not be built', async () => {
     const run = fixture.inWorktree('a', 'touch ran', { bwrap: '/nonexistent/bwrap' });
-    await expect(run).rejects.toMatchObject({ code: 'COMMAND_UNAVAILABLE', message: expect.stringContaining('ENOENT') as string });
-    const lane = fixture.openWorktree('a');
-    try {
-      fixture.host('mv .git/objects .git/o2 && mkdir .git/objects && chmod 700 .git/objects && mv .git/o2/* .git/objects');
-      const missing = fixture.run({ ...lane, lanePath: `${fixture.root}/file/impossible` }, 'true');
-      await expect(missing).rejects.toMatchObject({ code: 'COMMAND_UNAVAILABLE' });
-    } finally {
-      lane.close();
-    }
+    await expect(run).rejects.toMatchObject({
+      code: 'COMMAND_UNAVAILABLE',
+      message: expect.stringContaining('ENOENT') as string,
+    });
+    const silent = fixture.inWorktree('a', 'touch ran', { bwrap: '/bin/false' });
+    await expect(silent).rejects.toMatchObject({ code: 'COMMAND_UNAVAILABLE' });
+    expect(ran()).toBe(false);
   });
 
   it('leaves nothing that runs when the worker is killed at the gate', async () => {
-    const script = `
-      import { LaneFixture } from ${JSON.stringify(join(import.meta.dirname, '../commands/testing/lane-fixture.ts'))};
-    `;
-    expect(script).toContain('LaneFixture');
-    // A shell stands for the worker: it holds the other end of the gate and is killed without a word.
-    const marker = join(fixture.path('a'), 'ran');
-    const gate = 'echo r >&3; IFS= read -r word <&3 && [ "$word" = run ] || exit 125; touch "$0"';
-    const worker = spawn(
-      process.execPath,
-      [
-        '-e',
-        `const { spawn } = require('node:child_process');
-         const child = spawn('/usr/bin/bwrap', ['--die-with-parent', '--unshare-pid', '--dev-bind', '/', '/', '--', '/bin/sh', '-c', ${JSON.stringify(gate)}, ${JSON.stringify(marker)}], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
-         child.stdio[3].once('data', () => { console.log(child.pid); });`,
+    // Another Node stands for the worker: it holds the other end of the gate and is killed without a word.
+    const root = fixture.path('a');
+    const policy: Policy = {
+      mounts: [
+        { kind: 'writable', path: '/', source: { from: 'path', path: '/' } },
+        { kind: 'devices', path: '/dev' },
+        { kind: 'processes', path: '/proc' },
       ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    );
+      environment: {},
+      workingDirectory: root,
+      network: 'none',
+      limits: defaultLimits,
+    };
+    const words = bwrapArguments(policy, {
+      journalId: fixture.journalId,
+      descriptors: new Map(),
+      texts: new Map(),
+      statusDescriptor: 4,
+      program: gateProgram('/bin/sh', 'touch ran; sleep 60', defaultLimits),
+    });
+    const script = `
+      const child = require('node:child_process').spawn('/usr/bin/bwrap', ${JSON.stringify(words)}, {
+        stdio: ['ignore', 'ignore', 'inherit', 'pipe', require('node:fs').openSync(${JSON.stringify(join(root, 'status'))}, 'w+')],
+      });
+      child.stdio[3].once('data', () => { console.log(child.pid); });`;
+    const worker = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     const pid = await new Promise<number>((resolve) => {
       worker.stdout.once('data', (text: Buffer) => {
         resolve(Number(text.toString()));
       });
     });
-    const sandbox = hostProcesses.identify(pid);
+    expect(hostProcesses.identify(pid)).toBeDefined();
+    const marked = hostProcesses.withArguments(journalMark(fixture.journalId));
+    expect(marked.length).toBeGreaterThan(1);
     worker.kill('SIGKILL');
-    expect(sandbox).toBeDefined();
-    if (sandbox !== undefined) expect(await waitUntilGone(hostProcesses, sandbox, { timeoutMs: 5_000 })).toBe(true);
+    const gone = marked.map((one) => waitUntilGone(hostProcesses, one, { timeoutMs: 5_000 }));
+    expect(new Set(await Promise.all(gone))).toEqual(new Set([true]));
     expect(ran()).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ import { CodelanesError } from '@codelanes/protocol';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import { gateProgram, readyWord, runWord } from './gate.js';
 import type { Policy } from './policy.js';
+import { untilGone } from './process-tree.js';
 import { spawnSandbox, type Spawned } from './sandbox-spawn.js';
 
 export interface StartOptions {
@@ -75,13 +76,21 @@ export async function startSandboxed(options: StartOptions): Promise<Started> {
       },
     };
   } catch (error) {
-    spawned.gate.destroy();
-    spawned.child.kill('SIGKILL');
-    await exited.catch(() => undefined);
+    await abandon(spawned, exited);
     throw error;
   } finally {
     spawned.closeStatus();
   }
+}
+
+/** Ends a sandbox whose command was not told to run, and waits until nothing of it is left. */
+async function abandon(spawned: Spawned, exited: Promise<Exit>): Promise<void> {
+  const pid = spawned.initPid();
+  const init = pid === undefined ? undefined : hostProcesses.identify(pid);
+  spawned.gate.destroy();
+  spawned.child.kill('SIGKILL');
+  await exited.catch(() => undefined);
+  if (init !== undefined) await untilGone(init);
 }
 
 async function untilReady(
@@ -93,7 +102,9 @@ async function untilReady(
   const timeoutMs = options.readyTimeoutMs ?? 10_000;
   const overdue = AbortSignal.timeout(timeoutMs);
   const stop = options.signal === undefined ? overdue : AbortSignal.any([overdue, options.signal]);
-  const ready = once(spawned.gate, 'data', { signal: stop }).then(([word]) => String(word).startsWith(readyWord));
+  const ready = once(spawned.gate, 'data', { signal: stop }).then(([word]) =>
+    String(word).startsWith(readyWord),
+  );
   const ended = exited.then(() => false);
   try {
     if (await Promise.race([ready, ended])) return;
@@ -159,7 +170,8 @@ class EarlyWords {
 
   async last(): Promise<string> {
     await this.#ended;
-    return this.#text.trim().split('\n').at(-1) || 'bubblewrap gave no reason.';
+    const said = this.#text.trim().split('\n').at(-1) ?? '';
+    return said === '' ? 'bubblewrap gave no reason.' : said;
   }
 }
 

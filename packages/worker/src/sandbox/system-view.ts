@@ -33,7 +33,9 @@ export function systemMounts(
 ): Mount[] {
   const visible = [...machine.readableDirectories, ...openedOutside(machine, hidden)];
   return [
-    ...machine.readableDirectories.filter((path) => !liesIn(path, '/run') && !liesIn(path, '/var')).map(readable),
+    ...machine.readableDirectories
+      .filter((path) => !liesIn(path, '/run') && !liesIn(path, '/var'))
+      .map(readable),
     ...machine.links.map(({ path, target }): Mount => ({ kind: 'symlink', path, target })),
     ...machine.secretFiles.map((path): Mount => ({ kind: 'masked', path })),
     ...machine.secretDirectories.flatMap((path) => emptied(path)),
@@ -48,10 +50,14 @@ export function systemMounts(
     { kind: 'directory', path: '/var' },
     { kind: 'temporary', path: '/var/tmp', bytes: limits.sharedMemoryBytes },
     { kind: 'symlink', path: '/var/run', target: '/run' },
-    ...machine.readableDirectories.filter((path) => liesIn(path, '/run') || liesIn(path, '/var')).map(readable),
+    ...machine.readableDirectories
+      .filter((path) => liesIn(path, '/run') || liesIn(path, '/var'))
+      .map(readable),
     ...(machine.resolverFile === undefined ? [] : [readable(machine.resolverFile)]),
     ...openedOutside(machine, hidden).map(readable),
-    ...(visible.some((path) => liesIn(machine.home, path) && machine.home !== '/') ? emptied(machine.home) : []),
+    ...(visible.some((path) => liesIn(machine.home, path) && machine.home !== '/')
+      ? emptied(machine.home)
+      : []),
     ...machine.toolchains.map(readable),
     ...(visible.some((path) => liesIn(folders.state, path)) ? emptied(folders.state) : []),
     { kind: 'writable', path: insidePaths.home, source: { from: 'path', path: folders.home } },

@@ -7,8 +7,10 @@ export interface KernelSettings {
 
 /** What the operator can do about a machine whose sandbox does not start. */
 export function remedyFor(reason: string, kernel: KernelSettings): string {
-  if (reason.includes('ENOENT')) return 'Install bubblewrap (on Debian and Ubuntu: apt-get install bubblewrap).';
-  if (/unknown option/iu.test(reason)) return 'Install bubblewrap 0.8 or newer, with --bind-fd and --disable-userns.';
+  if (reason.includes('ENOENT'))
+    return 'Install bubblewrap (on Debian and Ubuntu: apt-get install bubblewrap).';
+  if (/unknown option/iu.test(reason))
+    return 'Install bubblewrap 0.8 or newer, with --bind-fd and --disable-userns.';
   if (kernel.maxUserNamespaces?.trim() === '0') {
     return 'Allow user namespaces: sysctl user.max_user_namespaces=15000.';
   }

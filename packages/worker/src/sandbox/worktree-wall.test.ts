@@ -65,10 +65,13 @@ describe('a worktree lane is let in', () => {
   it('commits in a repository of another owner, whose safe.directory is named exactly [T14]', async () => {
     const other = new LaneFixture(['a']);
     try {
-      other.host('chown 12345 .git .worktrees/a');
+      other.host('chown -R 12345 .');
       // The lane's own user must still be able to write: only the owner that Git checks is another.
-      other.host('chmod -R a+rwX .git .worktrees/a');
-      const run = await other.inWorktree('a', 'echo x > x && git add x && git commit -qm x && git config --get-all safe.directory');
+      other.host('chmod -R a+rwX .');
+      const run = await other.inWorktree(
+        'a',
+        'echo x > x && git add x && git commit -qm x && git config --get-all safe.directory',
+      );
       expect(run.stdout).toBe(`${other.path('a')}\n`);
     } finally {
       other.remove();
@@ -149,7 +152,10 @@ describe('a worktree lane is kept out', () => {
       '/etc/shadow.backup',
       '/var/log',
     ];
-    const run = await fixture.inWorktree('a', `for p in ${paths.join(' ')}; do [ -e $p ] && echo $p; done; [ -s /etc/shadow ] && echo shadow; true`);
+    const run = await fixture.inWorktree(
+      'a',
+      `for p in ${paths.join(' ')}; do [ -e $p ] && echo $p; done; [ -s /etc/shadow ] && echo shadow; true`,
+    );
     expect(run.stdout).toBe('');
     const node = await fixture.inWorktree('a', `node -e 'require("leftpad")'`);
     expect(node.stderr).toContain("Cannot find module 'leftpad'");
@@ -182,8 +188,9 @@ describe('a worktree lane is kept out', () => {
   it('of sockets of the host: abstract, TCP, and in the file system [S4: 20-21]', async () => {
     const name = `codelanes-test-${process.pid}`;
     const inFiles = join(fixture.state, 'sock');
-    const servers = await Promise.all([listening(`\0${name}`), listening(inFiles), listening(0)]);
-    const address = servers[2]?.address();
+    const overTcp = await listening(0);
+    const servers = [overTcp, await listening(`\0${name}`), await listening(inFiles)];
+    const address = overTcp.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     try {
       const connect = (target: string): string =>
@@ -224,7 +231,9 @@ describe('a worktree lane is kept out', () => {
       expect(run.stdout).toMatch(/^0\n0\n/u);
       expect(run.stdout).not.toContain(fixture.folder);
       const targets = run.stdout.split('\n').filter((line) => /^(?:\/|socket|pipe)/u.test(line));
-      expect(targets.filter((target) => !/^(?:\/dev\/null|socket:|\/proc\/|pipe:)/u.test(target))).toEqual([]);
+      expect(targets.filter((target) => !/^(?:\/dev\/null|socket:|\/proc\/|pipe:)/u.test(target))).toEqual(
+        [],
+      );
     } finally {
       delete process.env['CODELANES_TEST_SECRET'];
     }
@@ -243,13 +252,16 @@ describe('a worktree lane is kept out', () => {
   });
 
   it('of more memory than its temporary folders have [S4: 24]', async () => {
-    const run = await fixture.inWorktree('a', 'df -B1 --output=size /tmp /dev/shm /run /var/tmp | tail -n +2; touch /dev/x || echo sealed');
-    expect(run.stdout.split('\n').filter((line) => /^ *[0-9]+$/u.test(line)).map(Number)).toEqual([
-      1024 ** 3,
-      256 * 1024 ** 2,
-      256 * 1024 ** 2,
-      256 * 1024 ** 2,
-    ]);
+    const run = await fixture.inWorktree(
+      'a',
+      'df -B1 --output=size /tmp /dev/shm /run /var/tmp | tail -n +2; touch /dev/x || echo sealed',
+    );
+    expect(
+      run.stdout
+        .split('\n')
+        .filter((line) => /^ *[0-9]+$/u.test(line))
+        .map(Number),
+    ).toEqual([1024 ** 3, 256 * 1024 ** 2, 256 * 1024 ** 2, 256 * 1024 ** 2]);
     expect(run.stdout).toContain('sealed');
   });
 
@@ -285,9 +297,13 @@ describe('a worktree lane is kept out', () => {
   it('leaves nothing but the layout of Git behind [T18]', async () => {
     const clean = new LaneFixture(['a']);
     try {
-      const before = clean.host('git status --porcelain --ignored && find . -path ./.git/objects -prune -o -print | sort');
+      const before = clean.host(
+        'git status --porcelain --ignored && find . -path ./.git/objects -prune -o -print | sort',
+      );
       await clean.inWorktree('a', 'true');
-      const after = clean.host('git status --porcelain --ignored && find . -path ./.git/objects -prune -o -print | sort');
+      const after = clean.host(
+        'git status --porcelain --ignored && find . -path ./.git/objects -prune -o -print | sort',
+      );
       expect(after.replace('./.git/worktrees/a/config.worktree\n', '')).toBe(before);
     } finally {
       clean.remove();
@@ -315,7 +331,9 @@ describe('two lanes at once', () => {
       const script = 'for i in $(seq 100); do echo $i > n && git add n && git commit -qm $i || exit 1; done';
       const runs = await Promise.all([busy.inWorktree('a', script), busy.inWorktree('b', script)]);
       expect(runs.map((run) => run.exitCode)).toEqual([0, 0]);
-      expect(busy.host('git rev-list --count main..lane/a; git rev-list --count main..lane/b')).toBe('100\n100\n');
+      expect(busy.host('git rev-list --count main..lane/a; git rev-list --count main..lane/b')).toBe(
+        '100\n100\n',
+      );
       expect(busy.host('git fsck --strict 2>&1; echo $?')).toMatch(/(?:^|\n)0\n$/u);
     } finally {
       busy.remove();

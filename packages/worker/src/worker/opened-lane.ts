@@ -3,7 +3,7 @@ import type { LaneFields } from '@codelanes/protocol';
 import { Directory, sameFile } from '../files/directory.js';
 import { openCheckout } from '../lanes/checkout.js';
 import { openWorktree, type WorktreeIdentity } from '../lanes/verify.js';
-import type { LaneFacts } from '../sandbox/lane-facts.js';
+import { checkoutLane, worktreeLane, type LaneFacts } from '../sandbox/lane-facts.js';
 import type { ServedRoot } from './served-root.js';
 
 /** A lane that has just verified, held open. The caller closes it. */
@@ -44,7 +44,7 @@ function openLinkedWorktree(root: ServedRoot, name: string, expected?: WorktreeI
   }
   const worktree = openWorktree(root.layout.pin, name, expected);
   return {
-    facts: { ...worktree, alternates: root.layout.pin.alternates },
+    facts: worktreeLane(worktree),
     directory: worktree.directory,
     gitDescriptor: worktree.metadata.fd,
     identity: worktree.identity,
@@ -58,7 +58,7 @@ function openWholeCheckout(root: ServedRoot): OpenedLane {
   const pin = root.layout.kind === 'checkout' ? root.layout.pin : undefined;
   const checkout = openCheckout(root.path, pin);
   return {
-    facts: { ...checkout, alternates: checkout.pin.alternates },
+    facts: checkoutLane(checkout),
     directory: checkout.directory,
     gitDescriptor: checkout.git.fd,
     identity: undefined,

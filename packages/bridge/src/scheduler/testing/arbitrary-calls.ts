@@ -1,4 +1,4 @@
-import type { Lane } from '@codelanes/protocol';
+import type { Lane, Mode, Pool } from '@codelanes/protocol';
 import fc from 'fast-check';
 import type { NodeCapacity } from '../store.js';
 
@@ -16,13 +16,19 @@ export const lanes: readonly Lane[] = roots.flatMap((root): Lane[] => [
 ]);
 
 /** What the rule looks at of a call. */
-export const anyClaim = fc.record({
+export interface AnyClaim {
+  readonly lane: Lane;
+  readonly mode: Mode;
+  readonly pool: Pool;
+  readonly principal: string;
+}
+
+export const anyClaim: fc.Arbitrary<AnyClaim> = fc.record({
   lane: fc.constantFrom(...lanes),
   mode: fc.constantFrom('shared' as const, 'exclusive' as const),
   pool: fc.constantFrom('command' as const, 'file' as const),
   principal: fc.constantFrom('ann', 'bo', 'cy'),
 });
-export type AnyClaim = typeof anyClaim extends fc.Arbitrary<infer T> ? T : never;
 
 export const anyCapacities: fc.Arbitrary<NodeCapacity[]> = fc.uniqueArray(
   fc.record({ lane: fc.constantFrom(...lanes), commands: fc.integer({ min: 1, max: 2 }) }),

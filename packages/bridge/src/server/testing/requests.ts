@@ -4,7 +4,13 @@ import type { Answer, Sending, TestBridge } from './test-bridge.js';
 
 /** The body of a command in the lane that the fields name. */
 export function commandBody(fields: object = {}): object {
-  return { protocolVersion: 1, operation: 'execute_command', workspaceId: 'primary', command: 'true', ...fields };
+  return {
+    protocolVersion: 1,
+    operation: 'execute_command',
+    workspaceId: 'primary',
+    command: 'true',
+    ...fields,
+  };
 }
 
 /** A command in a worktree lane. */

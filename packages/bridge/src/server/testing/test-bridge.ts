@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
 import type { BridgeOptions } from '../bridge-options.js';
 import type { Bridge } from '../bridge.js';
 import { startBridge } from '../bridge.js';
@@ -37,10 +38,11 @@ export class TestBridge {
     this.#bridge = bridge;
   }
 
-  static async start(options: Partial<BridgeOptions> = {}): Promise<TestBridge> {
+  static async start(options: Partial<BridgeOptions> = {}, log?: FastifyBaseLogger): Promise<TestBridge> {
     const { caller, otherCaller, admin, worker } = testTokens;
     const tokens = { callers: [caller, otherCaller], admin, worker };
-    return new TestBridge(await startBridge({ port: 0, tokens, logLevel: 'silent', drainMs: 0, ...options }));
+    const quiet = { port: 0, tokens, logLevel: 'silent', drainMs: 0 } as const;
+    return new TestBridge(await startBridge({ ...quiet, ...options }, log));
   }
 
   get port(): number {

@@ -1,12 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { executeCommand, type CommandOutcome, type ExecuteOptions } from '../execute-command.js';
-import type { CheckoutLane, LaneFacts, WorktreeLane } from '../../sandbox/lane-facts.js';
+import { openCheckout, pinCheckout } from '../../lanes/checkout.js';
+import { openWorktree } from '../../lanes/verify.js';
+import {
+  checkoutLane,
+  laneTop,
+  worktreeLane,
+  type CheckoutLane,
+  type LaneFacts,
+  type WorktreeLane,
+} from '../../sandbox/lane-facts.js';
 import { openLaneSandbox } from '../../sandbox/lane-sandbox.js';
 import { gatherMachineFacts } from '../../sandbox/machine-facts.js';
-import { laneTop } from '../../sandbox/lane-facts.js';
 import { laneFolders, writeSharedFolders } from '../../sandbox/worker-folders.js';
 
 /** A repository with two linked worktrees and a worker's state beside it, in a temporary folder. */
@@ -16,7 +24,10 @@ export class LaneFixture {
   readonly git = join(this.root, '.git');
   readonly state = join(this.folder, 'state');
   readonly journalId = 'f'.repeat(32);
-  readonly #machine = gatherMachineFacts({ home: join(this.folder, 'home'), searchPath: process.env['PATH'] ?? '' });
+  readonly #machine = gatherMachineFacts({
+    home: join(this.folder, 'home'),
+    searchPath: process.env['PATH'] ?? '',
+  });
   readonly #shared = writeSharedFolders(this.state, '/usr/bin/git', {});
 
   constructor(worktrees: readonly string[] = ['a', 'b']) {
@@ -52,19 +63,32 @@ export class LaneFixture {
 
   /** A worktree's lane as verification hands it over; the caller closes it. */
   openWorktree(name: string): WorktreeLane & { close: () => void } {
-    const lanePath = this.path(name);
-    const metadataDir = readFileSync(join(lanePath, '.git'), 'utf8').trim().slice('gitdir: '.length);
-    const descriptors = { worktree: openFolder(lanePath), metadata: openFolder(metadataDir) };
-    const close = (): void => {
-      closeSync(descriptors.worktree);
-      closeSync(descriptors.metadata);
+    const opened = openWorktree(pinCheckout(this.root), name);
+    return {
+      ...worktreeLane(opened),
+      close: () => {
+        opened.close();
+      },
     };
-    const { root, git: commonDir } = this;
-    return { kind: 'worktree', root, lanePath, commonDir, metadataDir, alternates: [], descriptors, close };
+  }
+
+  /** The same of the checkout. */
+  openCheckout(): CheckoutLane & { close: () => void } {
+    const opened = openCheckout(this.root);
+    return {
+      ...checkoutLane(opened),
+      close: () => {
+        opened.close();
+      },
+    };
   }
 
   /** Runs a command in a worktree's lane. */
-  async inWorktree(name: string, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+  async inWorktree(
+    name: string,
+    command: string,
+    options: Partial<ExecuteOptions> = {},
+  ): Promise<CommandOutcome> {
     const lane = this.openWorktree(name);
     try {
       return await this.run(lane, command, options);
@@ -73,15 +97,20 @@ export class LaneFixture {
     }
   }
 
-  checkout(): CheckoutLane {
-    return { kind: 'checkout', root: this.root, gitDir: this.git, alternates: [] };
+  async atCheckout(command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+    const lane = this.openCheckout();
+    try {
+      return await this.run(lane, command, options);
+    } finally {
+      lane.close();
+    }
   }
 
-  atCheckout(command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
-    return this.run(this.checkout(), command, options);
-  }
-
-  async run(lane: LaneFacts, command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+  async run(
+    lane: LaneFacts,
+    command: string,
+    options: Partial<ExecuteOptions> = {},
+  ): Promise<CommandOutcome> {
     const sandbox = openLaneSandbox(lane, {
       machine: this.#machine,
       folders: laneFolders(this.#shared, laneTop(lane)),
@@ -106,14 +135,13 @@ export class LaneFixture {
 
   /** A digest of every file and link in a folder, metadata times left out. */
   digest(folder: string): string {
-    return this.host('find . \\( -type f -exec sha256sum {} + \\) -o \\( -type l -printf "%p -> %l\\n" \\) | sort', folder);
+    return this.host(
+      'find . \\( -type f -exec sha256sum {} + \\) -o \\( -type l -printf "%p -> %l\\n" \\) | sort',
+      folder,
+    );
   }
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-function openFolder(path: string): number {
-  return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }

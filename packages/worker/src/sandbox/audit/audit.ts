@@ -23,7 +23,10 @@ export function auditCheckout(snapshot: Snapshot): AuditResult {
     opened = openPlaces(snapshot);
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
-    return { notices: [], quarantine: `The checkout or its Git directory cannot be opened any more: ${error.message}` };
+    return {
+      notices: [],
+      quarantine: `The checkout or its Git directory cannot be opened any more: ${error.message}`,
+    };
   }
   try {
     const replaced = replacedDirectory(opened.git, snapshot);
@@ -37,8 +40,7 @@ export function auditCheckout(snapshot: Snapshot): AuditResult {
 function openPlaces({ root: rootPath, gitDir: gitPath }: Snapshot): OpenedPlaces {
   const root = Directory.open(rootPath);
   try {
-    const inside = gitPath === `${rootPath}/.git`;
-    return { root, git: inside ? root.child('.git') : Directory.open(gitPath), rootPath, gitPath };
+    return { root, git: root.child('.git'), rootPath, gitPath };
   } catch (error) {
     root.close();
     throw error;
@@ -47,7 +49,8 @@ function openPlaces({ root: rootPath, gitDir: gitPath }: Snapshot): OpenedPlaces
 
 function replacedDirectory(git: Directory, snapshot: Snapshot): string | undefined {
   const now = identitiesOf(git);
-  if (now.git !== snapshot.identities.git) return 'The Git directory of the checkout is not the one from before the call.';
+  if (now.git !== snapshot.identities.git)
+    return 'The Git directory of the checkout is not the one from before the call.';
   if (snapshot.identities.hooks !== null && now.hooks !== snapshot.identities.hooks) {
     return 'The hooks folder of the checkout is not the one from before the call.';
   }
@@ -55,7 +58,10 @@ function replacedDirectory(git: Directory, snapshot: Snapshot): string | undefin
 }
 
 function undoChanges(opened: OpenedPlaces, snapshot: Snapshot): AuditResult {
-  const keys = new Set([...Object.keys(snapshot.places), ...watchedNames(opened.root, opened.git).map(keyOf)]);
+  const keys = new Set([
+    ...Object.keys(snapshot.places),
+    ...watchedNames(opened.root, opened.git).map(keyOf),
+  ]);
   const notices: string[] = [];
   // Folders come before what is in them, so that a link in a folder's place is seen first.
   for (const key of [...keys].sort()) {
@@ -76,10 +82,16 @@ function undo(opened: OpenedPlaces, name: WatchedName, before: Place | undefined
   const shown = `"${name.base === 'git' ? '.git/' : ''}${name.segments.join('/')}"`;
   if (before === undefined) {
     removePlace(base, name.segments);
-    return { kind: 'said', sentence: `${shown} was made by the command and has been removed: it could make Git run code or look elsewhere.` };
+    return {
+      kind: 'said',
+      sentence: `${shown} was made by the command and has been removed: it could make Git run code or look elsewhere.`,
+    };
   }
   if (restorePlace(base, name.segments, before)) {
-    return { kind: 'said', sentence: `${shown} was changed by the command and has been put back: it could make Git run code or look elsewhere.` };
+    return {
+      kind: 'said',
+      sentence: `${shown} was changed by the command and has been put back: it could make Git run code or look elsewhere.`,
+    };
   }
   return { kind: 'beyond', sentence: `${shown} was changed by the command and cannot be put back.` };
 }
@@ -94,13 +106,23 @@ function isHarmless(
   const isFolder = (place: Place | undefined): boolean => place === undefined || place.kind === 'directory';
   if (isFolder(before) && isFolder(after)) return true;
   if (isSoundPointer(opened, name)) return true;
-  const metadata = name.base === 'git' && name.segments[0] === 'worktrees' ? name.segments.slice(0, 2) : undefined;
+  const metadata =
+    name.base === 'git' && name.segments[0] === 'worktrees' ? name.segments.slice(0, 2) : undefined;
   if (after === undefined) return isRemoved(opened, name, metadata);
-  return metadata !== undefined && name.segments[2] === 'config.worktree' && before === undefined && textOf(after) === '';
+  return (
+    metadata !== undefined &&
+    name.segments[2] === 'config.worktree' &&
+    before === undefined &&
+    textOf(after) === ''
+  );
 }
 
 /** What went away together with its worktree, submodule or folder, or says nothing by being away. */
-function isRemoved(opened: OpenedPlaces, name: WatchedName, metadata: readonly string[] | undefined): boolean {
+function isRemoved(
+  opened: OpenedPlaces,
+  name: WatchedName,
+  metadata: readonly string[] | undefined,
+): boolean {
   if (metadata?.length === 2) return readPlace(opened.git, metadata) === undefined;
   if (name.base === 'root') return name.segments[0] === '.worktrees';
   return name.segments[0] === 'modules' && readPlace(opened.git, name.segments.slice(0, -1)) === undefined;

@@ -19,8 +19,8 @@ export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** Takes the snapshot of a checkout that no call runs in. */
 export function takeSnapshot(lane: CheckoutLane): Snapshot {
-  const root = Directory.open(lane.root);
-  const git = Directory.open(lane.gitDir);
+  const root = Directory.open(`/proc/self/fd/${lane.descriptors.root}`);
+  const git = Directory.open(`/proc/self/fd/${lane.descriptors.git}`);
   try {
     const places: Snapshot['places'] = {};
     for (const name of watchedNames(root, git)) {

@@ -55,7 +55,10 @@ function namesIn(git: Directory, prefix: readonly string[]): string[][] {
     ['worktrees', child.name],
     ...namesInMetadata.map((name) => ['worktrees', child.name, name]),
   ]);
-  return [...namesInGitDirectory, ...hooks, ...metadata, ...links].map((segments) => [...prefix, ...segments]);
+  return [...namesInGitDirectory, ...hooks, ...metadata, ...links].map((segments) => [
+    ...prefix,
+    ...segments,
+  ]);
 }
 
 /** The Git directory itself and all beneath its `modules`, as segments from it. */

@@ -1,0 +1,251 @@
+import { callsConflict } from '@codelanes/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { NodeCapacity, WithdrawReason } from './store.js';
+import { anyCapacities, anyClaim, type AnyClaim } from './testing/arbitrary-calls.js';
+import { ReferenceScheduler, type ReferenceCall } from './testing/reference-scheduler.js';
+import { idOf, storesUnderTest, WorkerAtStore, type StoreUnderTest } from './testing/worker-at-store.js';
+
+/** Fractions of their own, so that no two times of different kinds ever fall together. */
+const times = { leaseTtlMs: 30_000.5, fetchWithinMs: 2_000.25, placeKeptMs: 3_000.125 };
+const filePool = 2;
+
+type Step =
+  | { readonly do: 'submit'; readonly claim: AnyClaim; readonly fingerprint: string }
+  | { readonly do: 'withdraw'; readonly pick: number; readonly why: WithdrawReason }
+  | {
+      readonly do: 'started' | 'busy' | 'settle' | 'cancel' | 'denied' | 'interrupted';
+      readonly pick: number;
+    }
+  | { readonly do: 'fetch' | 'freed' | 'takeOver' }
+  | { readonly do: 'renew' | 'restart'; readonly which: number }
+  | { readonly do: 'resize'; readonly slots: number }
+  | { readonly do: 'advance'; readonly ms: number };
+
+const pick = fc.nat({ max: 10_000 });
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('submit'),
+      claim: anyClaim,
+      fingerprint: fc.constantFrom('f', 'g'),
+    }),
+  },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('fetch') }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('settle'), pick }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constantFrom('started', 'busy', 'cancel', 'denied', 'interrupted'), pick }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('withdraw'),
+      pick,
+      why: fc.constantFrom('deadline', 'deadline', 'caller_gone', 'cancelled'),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom('renew', 'restart'), which: fc.nat({ max: 0xffff }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('freed', 'takeOver') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('resize'), slots: fc.integer({ min: 1, max: 5 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('advance'), ms: fc.constantFrom(5, 700, 2_500, 4_000, 31_000) }),
+  },
+);
+
+/** The store and the reference model through the same life of one worker. */
+class TwoLives {
+  readonly worker: WorkerAtStore;
+  readonly reference: ReferenceScheduler;
+  readonly #capacities: readonly NodeCapacity[];
+  #slots = 3;
+  #journal = 0xa;
+
+  constructor(store: StoreUnderTest, capacities: readonly NodeCapacity[]) {
+    this.worker = new WorkerAtStore(store.make({ ...times, endRememberedMs: 1e9 }));
+    this.reference = new ReferenceScheduler(this.#slots, filePool, capacities, times);
+    this.#capacities = capacities;
+  }
+
+  register(changes: { takeOver?: boolean; holds?: ReferenceCall[] } = {}) {
+    return this.worker.register({
+      slots: this.#slots,
+      filePool,
+      capacities: this.#capacities,
+      journalId: idOf(this.#journal),
+      takeOver: changes.takeOver ?? false,
+      holds: (changes.holds ?? []).map(({ call }) => this.worker.hold(call.callId)),
+    });
+  }
+
+  advance(ms: number): void {
+    this.worker.clock.advance(ms);
+    this.reference.advance(ms);
+  }
+
+  async take(step: Step): Promise<void> {
+    const { worker, reference } = this;
+    // Every step has a moment of its own.
+    this.advance(1);
+    switch (step.do) {
+      case 'submit': {
+        const { lane, ...terms } = step.claim;
+        const call = worker.newCall(lane, {
+          ...terms,
+          fingerprint: `${step.fingerprint} ${lane.join(' ')} ${terms.mode} ${terms.pool}`,
+        });
+        const reply = await worker.store.submit(call);
+        if (reply.ok) reference.submit(call);
+        break;
+      }
+      case 'withdraw': {
+        const one = picked(reference.calls, step.pick);
+        if (one === undefined) break;
+        await worker.store.withdraw(one.call.callId, step.why);
+        reference.withdraw(one, step.why);
+        break;
+      }
+      case 'cancel': {
+        const one = picked(reference.calls, step.pick);
+        if (one === undefined) break;
+        await worker.store.cancel(one.call.callId);
+        reference.cancel(one);
+        break;
+      }
+      case 'fetch':
+        expectSame((await worker.fetch()).calls.toSorted(), reference.fetch());
+        break;
+      case 'freed':
+        await worker.freed();
+        reference.freed();
+        break;
+      case 'started':
+      case 'busy':
+      case 'settle':
+      case 'denied':
+      case 'interrupted':
+        await this.#say(step.do, picked(reference.leased(), step.pick));
+        break;
+      case 'renew': {
+        const some = chosen(reference.leased(), step.which);
+        await worker.renew(...some.map(({ call }) => call.callId));
+        reference.renew(some);
+        break;
+      }
+      case 'restart': {
+        const holds = chosen(reference.leased(), step.which);
+        worker.incarnation += 1;
+        await this.register({ holds });
+        reference.restart(holds);
+        break;
+      }
+      case 'takeOver':
+        worker.incarnation += 1;
+        this.#journal += 1;
+        await this.register({ takeOver: true });
+        reference.takeOver();
+        break;
+      case 'resize':
+        this.#slots = step.slots;
+        await this.register();
+        reference.resize(step.slots);
+        break;
+      case 'advance':
+        this.advance(step.ms);
+    }
+  }
+
+  /** Lets the worker run all that is left, until nothing waits and nothing runs. */
+  async finish(): Promise<void> {
+    for (let left = this.reference.calls.length + 2; left > 0; left -= 1) {
+      await this.take({ do: 'freed' });
+      await this.take({ do: 'fetch' });
+      for (const one of this.reference.leased()) await this.#say('settle', one);
+      this.advance(times.placeKeptMs / 2);
+    }
+  }
+
+  async states(): Promise<(string | undefined)[]> {
+    return Promise.all(this.reference.calls.map(({ call }) => this.worker.stateOf(call.callId)));
+  }
+
+  async #say(
+    what: 'started' | 'busy' | 'settle' | 'denied' | 'interrupted',
+    one: ReferenceCall | undefined,
+  ): Promise<void> {
+    if (one === undefined) return;
+    const { callId } = one.call;
+    if (what === 'settle') await this.worker.settle(callId);
+    else if (what === 'denied' || what === 'interrupted') await this.worker.resolve(what, callId);
+    else await this.worker.report(what, callId);
+    this.reference[what](one);
+  }
+}
+
+function picked<T>(from: readonly T[], pick: number): T | undefined {
+  return from[pick % from.length];
+}
+
+function chosen<T>(from: readonly T[], which: number): T[] {
+  return from.filter((_, index) => ((which >> (index % 16)) & 1) === 1);
+}
+
+function expectSame(got: unknown, expected: unknown): void {
+  expect(got).toEqual(expected);
+}
+
+/** What is broken, read from what the store itself shows an administrator. */
+async function brokenPromises({ worker, reference }: TwoLives, usedBefore: number): Promise<string[]> {
+  const view = await worker.store.lanes(worker.workerId);
+  if (view === undefined) return ['the worker is unknown'];
+  const { running, slots, files } = view;
+  const broken: string[] = [];
+  for (const [index, one] of running.entries()) {
+    for (const other of running.slice(index + 1)) {
+      if (callsConflict(one, other)) broken.push(`${one.callId} meets ${other.callId}`);
+    }
+  }
+  if (slots.used > Math.max(slots.of, usedBefore)) broken.push(`${slots.used} commands in ${slots.of} slots`);
+  if (files.used > files.of) broken.push(`${files.used} file tools in room for ${files.of}`);
+  for (const { lane, commands } of reference.capacities) {
+    const within = running.filter(
+      (call) => call.pool === 'command' && lane.every((segment, depth) => call.lane[depth] === segment),
+    );
+    if (within.length > commands) broken.push(`${within.length} commands in ${lane.join('/')}`);
+  }
+  if (running.length !== slots.used + files.used) broken.push('what runs is not what is counted');
+  return broken;
+}
+
+describe.each(storesUnderTest)('any life of a worker at the $name store', (storeUnderTest) => {
+  it('[T73] [T74] lets no two calls meet, exceeds no room, loses no call, and goes as the reference says', async () => {
+    const anyLife = fc.array(anyStep, { minLength: 30, maxLength: 120, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(anyLife, anyCapacities, async (life, capacities) => {
+        const lives = new TwoLives(storeUnderTest, capacities);
+        await lives.register();
+        let used = 0;
+        for (const step of life) {
+          await lives.take(step);
+          expect(await lives.states()).toEqual(lives.reference.calls.map(({ state }) => state));
+          expect(await brokenPromises(lives, used)).toEqual([]);
+          used = (await lives.worker.store.lanes('worker'))?.slots.used ?? 0;
+        }
+        await lives.finish();
+        const ends = await Promise.all(
+          lives.reference.calls.map(({ call }) => lives.worker.store.end(call.callId)),
+        );
+        expect(ends.map((end) => end?.how)).toEqual(lives.reference.calls.map(({ state }) => state));
+        expect(ends).not.toContain(undefined);
+        expect(await lives.worker.store.lanes('worker')).toMatchObject({ slots: { used: 0 }, waiting: [] });
+        await lives.worker.store.close();
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+});
