@@ -15,7 +15,7 @@ const submitStepSchema = z.strictObject({
 export type SubmitStep = z.infer<typeof submitStepSchema>;
 
 /** One step of a trace, and which calls start because of it, in order. */
-export const stepSchema = z.discriminatedUnion('do', [
+const stepSchema = z.discriminatedUnion('do', [
   submitStepSchema,
   z.strictObject({ do: z.literal('finish'), id: z.string(), starts }),
   z.strictObject({ do: z.literal('withdraw'), id: z.string(), starts }),

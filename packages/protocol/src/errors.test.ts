@@ -3,26 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { CodelanesError, errorCodeSchema, errorKinds } from './errors.js';
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-const rowForm =
-  /^\| `(?<code>[A-Z_]+)` \| (?<status>\d{3}) \| (?<retry>yes|no) \| (?<fault>\w+) \| (?<next>.+) \|$/;
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
 
-/** Every row of the page's table, by code. */
+/** What the page's table says, by code. */
 const documented = Object.fromEntries(
-  page
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => {
-      const { code = line, status, retry, fault, next } = rowForm.exec(line)?.groups ?? {};
-      return [code, { status: Number(status), retryable: retry === 'yes', fault, next }];
-    }),
+  rows.map(([, code = '', status, retry, fault, next]) => [
+    code.replaceAll('`', ''),
+    { status: Number(status), retryable: retry === 'yes', fault, next },
+  ]),
 );
 
 describe('docs/errors.md', () => {
   it('has every code of the table and no other, each once, in the order of the table', () => {
     expect(Object.keys(documented)).toEqual(Object.keys(errorKinds));
-    expect(page.split('\n').filter((line) => line.startsWith('| `'))).toHaveLength(
-      Object.keys(errorKinds).length,
-    );
+    expect(rows).toHaveLength(Object.keys(errorKinds).length);
   });
 
   it('says of each code what the table says', () => {

@@ -81,5 +81,6 @@ function startFailure(error: unknown, { host, port }: BridgeFlags): unknown {
       cause: error,
     });
   }
-  return error;
+  if (!(error instanceof Error)) return error;
+  return new CliError(error.message, 'See "codelanes bridge --help" for what is taken.', { cause: error });
 }

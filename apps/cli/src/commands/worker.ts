@@ -55,33 +55,49 @@ export function addWorkerCommand(program: Command): void {
 }
 
 async function runWorker(flags: WorkerFlags): Promise<void> {
-  const roots = await rootsOf(flags);
-  const workerId = flags.workerId ?? hostname();
   const state = flags.state ?? defaultStateFolder();
   await ensureStateFolder(state);
-  const options = {
-    bridgeUrl: parseBridgeUrl(flags.bridge, flags.insecureHttp ?? false),
-    token: await readToken(flags.tokenFile ?? tokenFiles(state).worker),
-    workerId,
-    roots,
-    slots: flags.slots,
-    stateDir: state,
-    allowRoot: flags.allowRoot ?? false,
-    takeOver: flags.takeOver ?? false,
-    insecureHttp: flags.insecureHttp ?? false,
-  };
-  const { startWorker } = await workerPackage();
-  const worker = startWorker(
-    options,
-    pino({ name: 'codelanes-worker', level: flags.logLevel }, pino.destination(2)),
-  );
-  void stopRequested().then(() => worker.stop());
-  await worker.ready;
-  const workspaces = roots.map(({ id }) => id);
-  if (!announceReady({ kind: 'worker', workerId, workspaces })) {
-    console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${flags.bridge}.`);
+  const workerId = flags.workerId ?? hostname();
+  const log = pino({ name: 'codelanes-worker', level: flags.logLevel }, pino.destination(2));
+  try {
+    const { startWorker } = await workerPackage();
+    const roots = await rootsOf(flags);
+    const worker = startWorker(
+      {
+        bridgeUrl: parseBridgeUrl(flags.bridge, flags.insecureHttp ?? false),
+        token: await readToken(flags.tokenFile ?? tokenFiles(state).worker),
+        workerId,
+        roots,
+        slots: flags.slots,
+        stateDir: state,
+        allowRoot: flags.allowRoot ?? false,
+        takeOver: flags.takeOver ?? false,
+        insecureHttp: flags.insecureHttp ?? false,
+      },
+      log,
+    );
+    void stopRequested().then(worker.stop);
+    await worker.ready;
+    const workspaces = roots.map(({ id }) => id);
+    if (!announceReady({ kind: 'worker', workerId, workspaces })) {
+      console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${flags.bridge}.`);
+    }
+    await worker.done;
+  } catch (error) {
+    throw await startFailure(error);
   }
-  await worker.done;
+}
+
+/** The worker's own refusals say in one message what is wrong and what to do. */
+async function startFailure(error: unknown): Promise<unknown> {
+  const { DefinitionError, OptionsError, RootError, WorkerRefused } = await workerPackage();
+  const isRefusal = [DefinitionError, OptionsError, RootError, WorkerRefused].some(
+    (kind) => error instanceof kind,
+  );
+  if (!isRefusal || !(error instanceof Error)) return error;
+  return new CliError(error.message, 'The worker serves nothing; mend that and start it again.', {
+    cause: error,
+  });
 }
 
 /** What the flags ask to serve; the worker itself judges folders and ids. */

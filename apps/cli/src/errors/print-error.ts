@@ -5,7 +5,6 @@ import { CliError } from './cli-error.js';
 export function errorLines(error: unknown): readonly [what: string, next: string] {
   if (error instanceof CliError) return [error.message, error.next];
   if (CodelanesError.is(error)) return [`${error.message} (${error.code})`, errorKinds[error.code].next];
-  if (isStartRefusal(error)) return [error.message, 'Nothing was started; mend that and start again.'];
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return [
     `A fault in codelanes itself: ${text}`,
@@ -18,11 +17,4 @@ export function printError(error: unknown, print: (line: string) => void = conso
   const [what, next] = errorLines(error);
   print(`codelanes: ${what}`);
   print(`  ${next}`);
-}
-
-/** What bridge and worker throw where they cannot start as they were told to; each message says what to do. */
-const startRefusals = new Set(['OptionsError', 'RootError', 'DefinitionError', 'WorkerRefused']);
-
-function isStartRefusal(error: unknown): error is Error {
-  return error instanceof Error && startRefusals.has(error.name);
 }

@@ -31,6 +31,7 @@ describe('a call that waits too long', () => {
         },
       },
     });
+    expect(timedOut.headers['x-codelanes-call-id']).toMatch(/^[0-9a-f]{32}$/);
     expect(Buffer.byteLength(timedOut.text)).toBeLessThanOrEqual(limits.queueTimeoutBodyBytes);
     const younger = execute(bridge, commandIn('b'));
     await untilQueued(bridge, 1);

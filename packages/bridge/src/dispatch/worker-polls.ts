@@ -31,9 +31,12 @@ export class WorkerPolls {
    * newer poll of the same incarnation takes the place of an older one, which is answered empty. Nothing is
    * fetched for a poll whose connection is gone, as what is fetched counts as delivered.
    *
-   * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`.
+   * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`; `BRIDGE_STOPPING`.
    */
   async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Polled> {
+    if (this.#stopping.signal.aborted) {
+      throw new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; there is nothing to fetch.');
+    }
     const startedAt = performance.now();
     const superseded = this.#takePlace(worker);
     const bell = new Bell();
@@ -61,7 +64,7 @@ export class WorkerPolls {
     }
   }
 
-  /** Answers every open poll with nothing, and from now on every new one at once. */
+  /** Answers every open poll with nothing and refuses new ones. */
   stop(): void {
     this.#stopping.abort();
   }

@@ -40,20 +40,18 @@ export function malformed(fault: string): CodelanesError {
   return new CodelanesError('MALFORMED_REQUEST', `The request is malformed: ${fault}.`);
 }
 
-/** The first fault of a part: field, then what is wrong with it. */
-export function faultOf(error: z.ZodError, part: RequestPart): string {
+/** The first fault of what stands at that place: which field, and what is wrong with it. */
+export function faultOf(error: z.ZodError, place: string): string {
   const issue = error.issues[0];
-  if (issue === undefined) return part;
-  const field = [part, ...issue.path.map(String)].join('.');
-  return cutText(`${field}: ${expectationOf(issue)}`, faultBytes);
+  return issue === undefined ? place : cutText(faultAt(issue, place), faultBytes);
 }
 
-function expectationOf(issue: z.core.$ZodIssue): string {
+function faultAt(issue: z.core.$ZodIssue, place: string): string {
+  const field = [place, ...issue.path.map(String)].join('.');
   if (issue.code === 'unrecognized_keys') {
-    return `no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')} is known here`;
+    return `${field}: no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')} is known here`;
   }
-  if (issue.code === 'invalid_union' && issue.errors.length === 0) {
-    return 'expected one of the values that the protocol reference lists';
-  }
-  return issue.message;
+  // Of several forms the first one is the usual one; that none fits would say nothing.
+  const usual = issue.code === 'invalid_union' ? issue.errors[0]?.[0] : undefined;
+  return usual === undefined ? `${field}: ${issue.message}` : faultAt(usual, field);
 }

@@ -29,7 +29,7 @@ export function workerSettleRoute(app: FastifyInstance, context: RouteContext): 
     const worker = { workerId, incarnationId: envelope.incarnationId };
     const parsed = settlementSchema.safeParse(envelope.settlement);
     if (!parsed.success) {
-      const fault = faultOf(parsed.error, 'body').replace(/^body/, 'body.settlement');
+      const fault = faultOf(parsed.error, 'body.settlement');
       await context.store.settle(worker, envelope.lease, invalidResult(fault));
       throw malformed(fault);
     }

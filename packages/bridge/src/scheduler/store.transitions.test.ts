@@ -141,54 +141,6 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
     });
   });
 
-  describe('its place after a deadline', () => {
-    it('blocks as an older call for 3 s, so that a checkout call is not starved by its own patience', async () => {
-      const running = await worker.run(a);
-      const checkout = await worker.submit(root);
-      const later = await worker.submit(b);
-      await worker.store.withdraw(checkout, 'deadline');
-      await worker.settle(running);
-      expect((await worker.fetch()).calls).toEqual([]);
-      const retry = await worker.submit(root);
-      expect((await worker.fetch()).calls).toEqual([retry]);
-      await worker.settle(retry);
-      expect((await worker.fetch()).calls).toEqual([later]);
-    });
-
-    it('is free after 3 s', async () => {
-      const running = await worker.run(a);
-      const checkout = await worker.submit(root);
-      const later = await worker.submit(b);
-      await worker.store.withdraw(checkout, 'deadline');
-      await worker.settle(running);
-      worker.clock.advance(2_999);
-      expect((await worker.fetch()).calls).toEqual([]);
-      worker.clock.advance(1);
-      expect((await worker.fetch()).calls).toEqual([later]);
-    });
-
-    it('goes to nobody else: neither another principal nor another body', async () => {
-      await worker.run(a);
-      const checkout = await worker.submit(root);
-      await worker.submit(b);
-      await worker.store.withdraw(checkout, 'deadline');
-      for (const terms of [{ principal: 'bo' }, { fingerprint: 'other' }, {}]) {
-        const callId = await worker.submit(root, terms);
-        const position = (await worker.store.call(callId))?.view.waiting?.position;
-        expect(position).toBe(terms.principal === undefined && terms.fingerprint === undefined ? 1 : 3);
-        await worker.store.withdraw(callId, 'cancelled');
-      }
-    });
-
-    it.each(['caller_gone', 'cancelled'] as const)('is not kept after %s', async (why) => {
-      await worker.run(a);
-      const checkout = await worker.submit(root);
-      const later = await worker.submit(b);
-      await worker.store.withdraw(checkout, why);
-      expect((await worker.fetch()).calls).toEqual([later]);
-    });
-  });
-
   describe('reserved, delivered → waiting, same place', () => {
     it('returns when it is not fetched within 2 s, and is offered when the worker asks again', async () => {
       const first = await worker.submit(a);

@@ -187,11 +187,11 @@ describe('a malformed call', () => {
   it.each([
     ['an unknown key', { surprise: 1 }, /body.*"surprise"/],
     ['another version', { protocolVersion: 2 }, /body\.protocolVersion/],
-    ['another operation', { operation: 'reboot' }, /body\.operation/],
+    ['another operation', { operation: 'reboot' }, /body\.operation: .*'read_file' \| .*'execute_command'/],
     ['a worktree of two segments', { worktree: 'a/b' }, /body\.worktree/],
     ['a worktree with ..', { worktree: '..' }, /body\.worktree/],
     ['a repository that leaves its root', { repository: '../x' }, /body\.repository/],
-    ['an absolute cwd', { cwd: '/etc' }, /body\.cwd/],
+    ['an absolute cwd', { cwd: '/etc' }, /body\.cwd: a path is relative to its lane/],
     ['NUL in a command', { command: 'a\0b' }, /body\.command/],
     ['a blank command', { command: ' ' }, /body\.command/],
     ['a time-out of zero', { timeoutMs: 0 }, /body\.timeoutMs/],

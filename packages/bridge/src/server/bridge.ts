@@ -1,16 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { StaticTokens } from '../auth/static-tokens.js';
-import { CallWatch } from '../dispatch/call-watch.js';
-import { Dispatcher } from '../dispatch/dispatcher.js';
-import { WorkerPolls } from '../dispatch/worker-polls.js';
-import { WorkerRoster } from '../dispatch/worker-roster.js';
 import type { RouteContext } from '../routes/context.js';
 import { MemoryStore } from '../scheduler/memory-store.js';
 import { SystemClock } from '../scheduler/system-clock.js';
-import type { BridgeOptions, CompiledBridgeOptions } from './bridge-options.js';
+import type { BridgeOptions } from './bridge-options.js';
 import { compileBridgeOptions } from './bridge-options.js';
 import { createHttpServer } from './http-server.js';
+import { routeContextOf } from './route-context.js';
 
 /** Time that written replies have to reach their readers before connections are cut. */
 const flushMs = 1_000;
@@ -36,7 +32,8 @@ export interface Bridge {
 export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogger): Promise<Bridge> {
   const compiled = compileBridgeOptions(options);
   const logger = log ?? pino({ name: 'codelanes-bridge', level: compiled.logLevel });
-  const context = contextOf(compiled);
+  const store = new MemoryStore(compiled.scheduler, new SystemClock());
+  const context = routeContextOf(compiled, store);
   const app = createHttpServer(context, logger);
   const url = await app.listen(compiled.listen);
   logger.info({ url }, 'the bridge listens');
@@ -45,19 +42,6 @@ export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogge
     url,
     port: Number(new URL(url).port),
     close: () => (closing ??= closeBridge(app, context, compiled.drainMs)),
-  };
-}
-
-function contextOf({ tokens, routes, scheduler, settlementGraceMs }: CompiledBridgeOptions): RouteContext {
-  const store = new MemoryStore(scheduler, new SystemClock());
-  return {
-    store,
-    tokens: new StaticTokens(tokens),
-    dispatcher: new Dispatcher(store, { leaseTtlMs: scheduler.leaseTtlMs, settlementGraceMs }),
-    polls: new WorkerPolls(store),
-    watch: new CallWatch(store),
-    roster: new WorkerRoster(),
-    settings: routes,
   };
 }
 

@@ -1,18 +1,20 @@
-import { CodelanesError } from '@codelanes/protocol';
 import type { Socket } from 'node:net';
 import { errorReply } from '../routes/error-reply.js';
+import { malformed } from '../routes/parse.js';
 
-/** Answers what is no HTTP request at all, or one with too large headers, and ends the connection. */
-export function refuseUnreadable(_error: Error, socket: Socket): void {
+const faults: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'its headers are too large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'it did not arrive in time',
+};
+
+/** Answers what is no HTTP request, has too large headers or never ends, and ends the connection. */
+export function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const fault = new CodelanesError(
-    'MALFORMED_REQUEST',
-    'The request is malformed: it is not HTTP/1.1, or its headers are too large.',
-  );
-  const { status, body } = errorReply(fault, 'own');
+  const fault = faults[error.code ?? ''] ?? 'it is not HTTP/1.1';
+  const { status, body } = errorReply(malformed(fault), 'own');
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json; charset=utf-8\r\n` +

@@ -46,7 +46,7 @@ describe('the checkout lane', () => {
     );
     expect(run.stderr).not.toContain('codelanes:');
     expect(run).toMatchObject({ exitCode: 0, stdout: 't\nm\ntwo\none\n' });
-    expect(audit).toEqual({ notices: [] });
+    expect(audit).toEqual({ notices: [], strayGitlinks: [] });
     expect(fixture.host('git -C remote.git log -1 --format=%s main')).toBe('t\n');
   });
 
@@ -58,7 +58,7 @@ describe('the checkout lane', () => {
        git worktree remove .worktrees/a; git worktree move elsewhere .worktrees/moved; git worktree list | wc -l`,
     );
     expect(run).toMatchObject({ exitCode: 0, stdout: '3\n' });
-    expect(audit).toEqual({ notices: [] });
+    expect(audit).toEqual({ notices: [], strayGitlinks: [] });
     const lane = await fixture.inWorktree(
       'n',
       'echo x > x && git add x && git commit -qm x && git log -1 --format=%s',
@@ -98,7 +98,7 @@ describe('the checkout lane', () => {
       attacks.map((attack, index) => `(${attack}) >/dev/null 2>&1 && echo ${index}`).join('\n') + '\ntrue',
     );
     expect(run.stdout).toBe('');
-    expect(audit).toEqual({ notices: [] });
+    expect(audit).toEqual({ notices: [], strayGitlinks: [] });
     expect(fixture.host('git log --format=%s')).toBe('one\n');
   });
 });
@@ -166,6 +166,21 @@ describe('the audit', () => {
     expect(auditCheckout(before).quarantine).toContain('Git directory');
     fixture.host('mv .git g3 && ln -s g2 .git');
     expect(auditCheckout(before).quarantine).toContain('cannot be opened');
+  });
+
+  it('finds a new submodule of the command’s own making, and restores one that was exchanged [S4: 13]', async () => {
+    fixture.host(
+      'git init -q ../lib && git -C ../lib commit -q --allow-empty -m lib && git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm lib',
+    );
+    const pointer = fixture.host('cat lib/.git');
+    const { audit } = await audited(
+      `git init -q nested && git -C nested commit -q --allow-empty -m n && git add nested 2>/dev/null
+       rm -f lib/.git && cp -r nested/.git lib/.git`,
+    );
+    expect(audit.strayGitlinks).toEqual(['nested']);
+    expect(audit.notices).toHaveLength(1);
+    expect(audit.notices[0]).toContain('"lib/.git"');
+    expect(fixture.host('cat lib/.git')).toBe(pointer);
   });
 
   it('undoes what the host changed behind a mount', () => {

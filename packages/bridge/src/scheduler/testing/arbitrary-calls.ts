@@ -6,7 +6,7 @@ const roots = ['primary', 'tools'];
 const names = ['a', 'b'];
 
 /** Few lanes, so that random calls meet: two workspaces, two repositories, two worktrees of each. */
-export const lanes: readonly Lane[] = roots.flatMap((root): Lane[] => [
+const lanes: readonly Lane[] = roots.flatMap((root): Lane[] => [
   [root],
   ...names.map((name): Lane => [root, `worktree:${name}`]),
   ...names.flatMap((repository): Lane[] => [

@@ -1,13 +1,19 @@
-import { Directory } from '../../files/directory.js';
-import { FileRefusal } from '../../files/refusal.js';
+import type { Directory } from '../../files/directory.js';
+import { isSoundSubmodule, listGitlinks } from './gitlinks.js';
+import { openPlaces, type OpenedPlaces } from './opened-places.js';
 import { readPlace, removePlace, restorePlace, samePlace, textOf, type Place } from './place.js';
 import { identitiesOf, keyOf, nameOf, type Snapshot } from './snapshot.js';
 import { watchedNames, type WatchedName } from './watched-places.js';
-import { isSoundPointer, type OpenedPlaces } from './worktree-pointers.js';
+import { isSoundPointer } from './worktree-pointers.js';
 
 export interface AuditResult {
   /** What was put back or removed, each a sentence for the agent and the operator. */
   readonly notices: readonly string[];
+  /**
+   * New submodules in the index whose repository is of the command's own making: Git would run its settings. They
+   * are to be taken out of the index by a walled Git.
+   */
+  readonly strayGitlinks: readonly string[];
   /** Why the lane may not be used until somebody has looked: what happened cannot be undone. */
   readonly quarantine?: string | undefined;
 }
@@ -18,34 +24,22 @@ export interface AuditResult {
  * it only when every process of the call is gone, and after a crash before anything else. Follows no link.
  */
 export function auditCheckout(snapshot: Snapshot): AuditResult {
-  let opened: OpenedPlaces;
+  let opened: OpenedPlaces | undefined;
   try {
-    opened = openPlaces(snapshot);
-  } catch (error) {
-    if (!(error instanceof FileRefusal)) throw error;
-    return {
-      notices: [],
-      quarantine: `The checkout or its Git directory cannot be opened any more: ${error.message}`,
-    };
-  }
-  try {
+    opened = openPlaces(snapshot.root, snapshot.gitDir);
     const replaced = replacedDirectory(opened.git, snapshot);
-    return replaced === undefined ? undoChanges(opened, snapshot) : { notices: [], quarantine: replaced };
+    return replaced === undefined ? undoChanges(opened, snapshot) : { ...nothing, quarantine: replaced };
+  } catch (error) {
+    // Whatever cannot be looked at or put back, a person has to look at; a crash here would only hide it.
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...nothing, quarantine: `The checkout cannot be looked through after the command: ${why}` };
   } finally {
-    opened.git.close();
-    opened.root.close();
+    opened?.git.close();
+    opened?.root.close();
   }
 }
 
-function openPlaces({ root: rootPath, gitDir: gitPath }: Snapshot): OpenedPlaces {
-  const root = Directory.open(rootPath);
-  try {
-    return { root, git: root.child('.git'), rootPath, gitPath };
-  } catch (error) {
-    root.close();
-    throw error;
-  }
-}
+const nothing = { notices: [], strayGitlinks: [] } as const;
 
 function replacedDirectory(git: Directory, snapshot: Snapshot): string | undefined {
   const now = identitiesOf(git);
@@ -68,9 +62,13 @@ function undoChanges(opened: OpenedPlaces, snapshot: Snapshot): AuditResult {
     const name = nameOf(key);
     const verdict = undo(opened, name, snapshot.places[key]);
     if (verdict.kind === 'said') notices.push(verdict.sentence);
-    if (verdict.kind === 'beyond') return { notices, quarantine: verdict.sentence };
+    if (verdict.kind === 'beyond') return { notices, strayGitlinks: [], quarantine: verdict.sentence };
   }
-  return { notices };
+  const known = new Set(snapshot.gitlinks);
+  const strayGitlinks = listGitlinks(opened.git).filter(
+    (path) => !known.has(path) && !isSoundSubmodule(opened, path),
+  );
+  return { notices, strayGitlinks };
 }
 
 type Verdict = { readonly kind: 'fine' } | { readonly kind: 'said' | 'beyond'; readonly sentence: string };
@@ -106,6 +104,9 @@ function isHarmless(
   const isFolder = (place: Place | undefined): boolean => place === undefined || place.kind === 'directory';
   if (isFolder(before) && isFolder(after)) return true;
   if (isSoundPointer(opened, name)) return true;
+  if (name.base === 'root' && name.segments[0] !== '.worktrees' && name.segments.length > 1) {
+    return isSoundSubmodule(opened, name.segments.slice(0, -1).join('/'));
+  }
   const metadata =
     name.base === 'git' && name.segments[0] === 'worktrees' ? name.segments.slice(0, 2) : undefined;
   if (after === undefined) return isRemoved(opened, name, metadata);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Directory } from '../../files/directory.js';
 import type { CheckoutLane } from '../lane-facts.js';
+import { listGitlinks } from './gitlinks.js';
 import { placeSchema, readPlace } from './place.js';
 import { watchedNames, type WatchedName } from './watched-places.js';
 
@@ -14,6 +15,8 @@ export const snapshotSchema = z.strictObject({
   /** Device and inode of the Git directory and of its hooks. */
   identities: z.strictObject({ git: z.string(), hooks: z.string().nullable() }),
   places: z.record(z.string(), placeSchema),
+  /** Paths of submodules. */
+  gitlinks: z.array(z.string()),
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
@@ -27,7 +30,13 @@ export function takeSnapshot(lane: CheckoutLane): Snapshot {
       const place = readPlace(name.base === 'git' ? git : root, name.segments);
       if (place !== undefined) places[keyOf(name)] = place;
     }
-    return { root: lane.root, gitDir: lane.gitDir, identities: identitiesOf(git), places };
+    return {
+      root: lane.root,
+      gitDir: lane.gitDir,
+      identities: identitiesOf(git),
+      places,
+      gitlinks: listGitlinks(git),
+    };
   } finally {
     git.close();
     root.close();

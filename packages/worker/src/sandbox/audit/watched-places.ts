@@ -1,5 +1,6 @@
 import type { Directory, EntryKind } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
+import { listGitlinks } from './gitlinks.js';
 
 /** Where a watched name lies: segments beneath the checkout's root or beneath its Git directory. */
 export interface WatchedName {
@@ -34,9 +35,13 @@ export function watchedNames(root: Directory, git: Directory): WatchedName[] {
   const pointers = childrenOf(root, ['.worktrees'])
     .filter((child) => child.kind === 'directory')
     .map((child) => ['.worktrees', child.name, '.git']);
+  const submodules = listGitlinks(git).map((path) => [...path.split('/'), '.git']);
   return [
     ...inGit.map((segments): WatchedName => ({ base: 'git', segments })),
-    ...[['.git'], ['.worktrees'], ...pointers].map((segments): WatchedName => ({ base: 'root', segments })),
+    ...[['.git'], ['.worktrees'], ...pointers, ...submodules].map((segments): WatchedName => ({
+      base: 'root',
+      segments,
+    })),
   ];
 }
 

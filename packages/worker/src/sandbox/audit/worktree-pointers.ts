@@ -1,16 +1,8 @@
 import { pointerTarget } from '../../lanes/git-pointer.js';
-import type { Directory } from '../../files/directory.js';
 import { liesIn } from '../policy.js';
 import { readPlace, textOf } from './place.js';
+import type { OpenedPlaces } from './opened-places.js';
 import type { WatchedName } from './watched-places.js';
-
-/** A checkout and its Git directory, opened, with their canonical paths. */
-export interface OpenedPlaces {
-  readonly root: Directory;
-  readonly git: Directory;
-  readonly rootPath: string;
-  readonly gitPath: string;
-}
 
 /**
  * Whether a changed pointer between worktrees and metadata is one that `git worktree` itself makes: metadata

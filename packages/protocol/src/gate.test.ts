@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { Capabilities } from './capabilities.js';
+import { CodelanesError } from './errors.js';
+import { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';
+import { workspaceToolRequestSchema, type WorkspaceToolRequest } from './operations.js';
+import { capabilities } from './testing/capabilities.js';
+
+const envelope = { protocolVersion: 1, workspaceId: 'primary' } as const;
+const requests: readonly WorkspaceToolRequest[] = [
+  { ...envelope, operation: 'read_file', path: 'f' },
+  { ...envelope, operation: 'search_text', query: 'q' },
+  { ...envelope, operation: 'list_files' },
+  { ...envelope, operation: 'write_file', path: 'f', content: '' },
+  { ...envelope, operation: 'preview_edit', path: 'f', oldText: 'a', newText: 'b' },
+  { ...envelope, operation: 'edit_file', path: 'f', oldText: 'a', newText: 'b' },
+  { ...envelope, operation: 'execute_command', command: 'true' },
+];
+const withLanes = capabilities({ workspaceScopes: ['git_linked_worktree', 'repository'] });
+
+function mismatch(offered: Capabilities, request: WorkspaceToolRequest): string {
+  return refused(() => {
+    assertAdvertised(offered, request);
+  });
+}
+
+function refused(act: () => void): string {
+  try {
+    act();
+  } catch (error) {
+    if (CodelanesError.is(error) && error.code === 'WORKER_MISMATCH') return error.message;
+    throw error;
+  }
+  return 'was let through';
+}
+
+describe('the gate', () => {
+  it.each(requests)(
+    '[L1] [L3] lets $operation into a worktree that is advertised, and only there',
+    (request) => {
+      const laned = workspaceToolRequestSchema.parse({ ...request, worktree: 'a' });
+      expect(mismatch(withLanes, laned)).toBe('was let through');
+      expect(mismatch(capabilities(), laned)).toContain('git_linked_worktree');
+      expect(mismatch(capabilities({ workspaceScopes: ['repository'] }), laned)).toContain(
+        'git_linked_worktree',
+      );
+    },
+  );
+
+  it.each(requests)(
+    '[L3] lets $operation into a repository that is advertised, and only there',
+    (request) => {
+      const laned = workspaceToolRequestSchema.parse({ ...request, repository: 'libs/ui' });
+      expect(mismatch(withLanes, laned)).toBe('was let through');
+      expect(mismatch(capabilities({ workspaceScopes: ['git_linked_worktree'] }), laned)).toContain(
+        'repository',
+      );
+    },
+  );
+
+  it.each(requests)('[L27] lets $operation without a lane through, lanes advertised or not', (request) => {
+    expect(mismatch(withLanes, request)).toBe('was let through');
+    expect(mismatch(capabilities(), request)).toBe('was let through');
+    expect(mismatch(capabilities({ workspaceScopes: [] }), request)).toBe('was let through');
+  });
+
+  it.each(requests)('refuses $operation where it is not offered, by worker or workspace', (request) => {
+    const others = requests.map(({ operation }) => operation).filter((each) => each !== request.operation);
+    expect(mismatch(capabilities({}, { operations: others }), request)).toContain(request.operation);
+    expect(mismatch(capabilities({ operations: others }), request)).toContain(request.operation);
+  });
+
+  it('refuses conversation instances, which no worker offers yet', () => {
+    const request = { ...envelope, operation: 'list_files', workspaceInstanceId: '0'.repeat(64) } as const;
+    expect(mismatch(withLanes, request)).toContain('conversation instances');
+  });
+
+  it('names the workspaces that there are', () => {
+    expect(refused(() => requireWorkspace(capabilities(), 'other'))).toContain('"primary"');
+    expect(requireWorkspace(capabilities(), 'primary').id).toBe('primary');
+  });
+
+  it('[L3] guards programmatic calls by the same fields', () => {
+    const act = () => {
+      assertLaneAdvertised({ id: 'primary' }, { workspaceId: 'primary', worktree: 'a' });
+    };
+    expect(refused(act)).toContain('git_linked_worktree');
+  });
+
+  it.each<[string, WorkspaceToolRequest, Partial<Capabilities['workspaceTools']>]>([
+    [
+      'creating files',
+      { ...envelope, operation: 'write_file', path: 'f', content: '', overwrite: false },
+      { writeFileModes: ['replace'] },
+    ],
+    [
+      'replacing files',
+      { ...envelope, operation: 'write_file', path: 'f', content: '', overwrite: true },
+      { writeFileModes: ['create'] },
+    ],
+    [
+      'replacing files, which is meant without the field',
+      { ...envelope, operation: 'write_file', path: 'f', content: '' },
+      { writeFileModes: ['create'] },
+    ],
+    [
+      'edits in a batch',
+      {
+        ...envelope,
+        operation: 'edit_file',
+        path: 'f',
+        edits: [
+          { oldText: 'a', newText: 'b' },
+          { oldText: 'c', newText: 'd' },
+        ],
+      },
+      { editFileModes: ['single'] },
+    ],
+    [
+      'tolerant matching',
+      { ...envelope, operation: 'preview_edit', path: 'f', oldText: 'a', newText: 'b', matching: 'tolerant' },
+      { editFileFeatures: [] },
+    ],
+    [
+      'replaceAll',
+      {
+        ...envelope,
+        operation: 'edit_file',
+        path: 'f',
+        edits: [{ oldText: 'a', newText: 'b', replaceAll: true }],
+      },
+      { editFileFeatures: [] },
+    ],
+    [
+      'fenced edits',
+      {
+        ...envelope,
+        operation: 'edit_file',
+        path: 'f',
+        oldText: 'a',
+        newText: 'b',
+        expectedBaseSha256: '0'.repeat(64),
+      },
+      { editFileFeatures: [] },
+    ],
+    ['continued lists', { ...envelope, operation: 'list_files', afterPath: 'f' }, { listFileFeatures: [] }],
+  ])('refuses %s where the worker does not offer it', (_, request, tools) => {
+    expect(mismatch(capabilities(), request)).toBe('was let through');
+    expect(mismatch(capabilities({}, tools), request)).toContain('does not offer');
+  });
+
+  it('refuses environment actions, which no worker offers yet', () => {
+    const environmentAction = { name: 'test', fingerprint: '0'.repeat(64) };
+    const request = { ...envelope, operation: 'execute_command', command: 'x', environmentAction } as const;
+    expect(mismatch(withLanes, request)).toContain('environment actions');
+  });
+});

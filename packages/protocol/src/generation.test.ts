@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { capabilitiesFor, errorFor, generationOf, resultFor } from './generation.js';
+import type { WorkspaceToolResult } from './operations.js';
+import { capabilities } from './testing/capabilities.js';
+
+const offered = capabilities(
+  { workspaceScopes: ['git_linked_worktree', 'repository'], capacities: [{ commands: 2 }] },
+  { commandResultFeatures: ['lane_git'] },
+);
+const newerKeys = ['sharedReads', 'workspaceScopes', 'capacities', 'commandResultFeatures'];
+
+function keysIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : Object.keys(value);
+  return [...own, ...Object.values(value).flatMap(keysIn)];
+}
+
+describe('client generations', () => {
+  it('are what the operator set, unless the client says that it is ours', () => {
+    expect(generationOf(undefined, 'A')).toBe('A');
+    expect(generationOf('1', 'A')).toBe('own');
+    expect(generationOf('true', 'B')).toBe('B');
+  });
+
+  it('[L27] A is shown no key that it does not know: one would make the whole worker unusable', () => {
+    expect(keysIn(capabilitiesFor('A', offered)).filter((key) => newerKeys.includes(key))).toEqual([]);
+    const known = capabilitiesFor('A', capabilities());
+    expect(capabilitiesFor('A', offered)).toEqual(known);
+  });
+
+  it('[L3] B is shown worktrees and nothing of repositories', () => {
+    const shown = capabilitiesFor('B', offered);
+    expect(
+      keysIn(shown)
+        .filter((key) => newerKeys.includes(key))
+        .sort(),
+    ).toEqual(['commandResultFeatures', 'workspaceScopes']);
+    expect(JSON.stringify(shown)).toContain('["git_linked_worktree"]');
+    const repositories = capabilitiesFor('B', capabilities({ workspaceScopes: ['repository'] }));
+    expect(keysIn(repositories)).not.toContain('workspaceScopes');
+  });
+
+  it('our own clients are shown everything', () => {
+    expect(capabilitiesFor('own', offered)).toEqual(offered);
+  });
+
+  it('only A is not told the branch of a lane', () => {
+    const result: WorkspaceToolResult = {
+      protocolVersion: 1,
+      workspaceId: 'primary',
+      operation: 'execute_command',
+      exitCode: 0,
+      stdout: '',
+      stderr: '',
+      truncated: false,
+      timedOut: false,
+      laneGit: { branch: 'main', head: null },
+    };
+    const { laneGit, ...known } = result;
+    expect(laneGit).toBeDefined();
+    expect(resultFor('A', result)).toEqual(known);
+    expect(resultFor('B', result)).toEqual(result);
+    expect(resultFor('own', result)).toEqual(result);
+  });
+
+  it('only A is told INVALID_PATH for NOT_FOUND', () => {
+    const error = { code: 'NOT_FOUND', message: 'gone' } as const;
+    expect(errorFor('A', error)).toEqual({ code: 'INVALID_PATH', message: 'gone' });
+    expect(errorFor('B', error)).toEqual(error);
+    expect(errorFor('A', { code: 'EDIT_CONFLICT', message: 'm' }).code).toBe('EDIT_CONFLICT');
+  });
+});

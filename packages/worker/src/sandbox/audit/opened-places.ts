@@ -1,0 +1,20 @@
+import { Directory } from '../../files/directory.js';
+
+/** A checkout and its Git directory, opened, with their canonical paths. */
+export interface OpenedPlaces {
+  readonly root: Directory;
+  readonly git: Directory;
+  readonly rootPath: string;
+  readonly gitPath: string;
+}
+
+/** Opens both without following a link. The caller closes them. */
+export function openPlaces(rootPath: string, gitPath: string): OpenedPlaces {
+  const root = Directory.open(rootPath);
+  try {
+    return { root, git: root.child('.git'), rootPath, gitPath };
+  } catch (error) {
+    root.close();
+    throw error;
+  }
+}
