@@ -11,14 +11,16 @@ const messageSchema = z.union([
 /** A process under test: the real thing, which can be killed and stopped. */
 export class Child {
   readonly process: ChildProcess;
-  /** What it wrote to stderr. */
+  /** What it wrote: the bridge logs to stdout, the worker to stderr. */
   log = '';
 
   private constructor(child: ChildProcess) {
     this.process = child;
-    child.stderr?.on('data', (chunk: Buffer) => {
-      this.log += chunk.toString();
-    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.log += chunk.toString();
+      });
+    }
   }
 
   /** Starts one of `processes/` with options; resolves with what it announced. */
@@ -29,7 +31,7 @@ export class Child {
   ): Promise<{ child: Child; announced: string }> {
     const program = fileURLToPath(new URL(`../../dist/rig/processes/${name}-process.js`, import.meta.url));
     const spawned = spawn(process.execPath, [program], {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: environment,
     });
     const child = new Child(spawned);

@@ -25,6 +25,7 @@ export const quickClocks = {
   worker: {
     killGraceMs: 100,
     quarantineCheckMs: 50,
+    goneWithinMs: 1_000,
     shutdownGraceMs: 1_000,
     shutdownForceMs: 2_000,
     clocks: { leaseMarginMs: 500, retryMinMs: 20, retryMaxMs: 200, requestMs: 2_000 },

@@ -37,7 +37,7 @@ describe('worktree names', () => {
 });
 
 describe('paths', () => {
-  it.each(['a', 'a/b.c', '.hidden', '..a/b..', 'a b/ä😀', '.git/config', 'a:b', 'x'.repeat(4096)])(
+  it.each(['a', 'a/b.c', '.hidden', '..a/b..', 'a b/ä😀', '.git/config', 'ab:c', 'x'.repeat(4096)])(
     'may be "%s"',
     (path) => {
       expect(pathFault(path)).toBeUndefined();

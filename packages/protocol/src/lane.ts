@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWellFormed } from './text.js';
 
 /**
  * What a call must have for itself: a path of tagged segments. The first is the workspace id, or workspace id
@@ -17,12 +18,14 @@ export type WorktreeSegment = `worktree:${string}`;
 const repositorySegment = z.templateLiteral(['repo:', z.string()]);
 const worktreeSegment = z.templateLiteral(['worktree:', z.string()]);
 
-export const laneSchema: z.ZodType<Lane> = z.union([
-  z.tuple([z.string()]),
-  z.tuple([z.string(), repositorySegment]),
-  z.tuple([z.string(), worktreeSegment]),
-  z.tuple([z.string(), repositorySegment, worktreeSegment]),
-]);
+export const laneSchema: z.ZodType<Lane> = z
+  .union([
+    z.tuple([z.string()]),
+    z.tuple([z.string(), repositorySegment]),
+    z.tuple([z.string(), worktreeSegment]),
+    z.tuple([z.string(), repositorySegment, worktreeSegment]),
+  ])
+  .refine((lane) => lane.every(isWellFormed), 'the segments of a lane are well-formed Unicode');
 
 /** The fields by which a call names its lane; nothing else ever decides it. */
 export interface LaneFields {

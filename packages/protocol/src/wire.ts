@@ -149,10 +149,9 @@ export const settleRequestSchema = z.strictObject({
 });
 export type SettleRequest = z.infer<typeof settleRequestSchema>;
 
-/** A settlement may bring the next assignments along. */
+/** What may start now rings the open poll; a settlement brings no assignments of its own. */
 export const settleReplySchema = z.strictObject({
   version,
   accepted: z.boolean(),
-  assignments: z.array(assignmentSchema),
 });
 export type SettleReply = z.infer<typeof settleReplySchema>;

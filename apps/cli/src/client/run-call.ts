@@ -13,6 +13,8 @@ export interface PlannedCall {
   readonly request: ExecuteCommandRequest;
   /** How long it may wait in the queue, over all attempts. */
   readonly patienceMs: number;
+  /** How long one attempt waits at most. */
+  readonly attemptMs?: number;
 }
 
 export interface CallListener {
@@ -52,6 +54,7 @@ export async function runCall(
   listener: CallListener,
   signal: AbortSignal,
 ): Promise<ExecuteCommandResult> {
+  const { attemptMs = limits.queueDefaultWaitMs } = call;
   const beganAt = performance.now();
   const patienceEndsAt = beganAt + call.patienceMs;
   const comebackEndsAt = beganAt + Math.min(call.patienceMs, comebackMs.patience);
@@ -59,7 +62,7 @@ export async function runCall(
   for (;;) {
     const leftMs = Math.max(1, Math.round(patienceEndsAt - performance.now()));
     try {
-      return await attempt(client, call, Math.min(leftMs, limits.queueDefaultWaitMs), listener, signal);
+      return await attempt(client, call, Math.min(leftMs, attemptMs), listener, signal);
     } catch (error) {
       if (isQueueTimeout(error) && performance.now() < patienceEndsAt) {
         listener.onRetry?.(error);

@@ -1,5 +1,6 @@
 import { limits } from '@codelanes/protocol';
 import type { Command } from 'commander';
+import { Option } from 'commander';
 import { BridgeClient } from '../client/bridge-client.js';
 import { runCall } from '../client/run-call.js';
 import type { PlannedCall } from '../client/run-call.js';
@@ -36,7 +37,11 @@ export function addExecCommand(program: Command): void {
     .option('--worktree <name>', 'the lane of .worktrees/<name>; without it the whole checkout')
     .option('--cwd <dir>', 'folder to run in, relative to the lane')
     .option('--timeout <seconds>', 'time that the command may run', seconds(limits.commandTimeoutMs / 1000))
-    .option('--queue-wait <seconds>', 'patience in the queue', seconds(86_400), defaultPatienceMs)
+    .addOption(
+      new Option('--queue-wait <seconds>', 'patience in the queue')
+        .argParser(seconds(86_400))
+        .default(defaultPatienceMs, String(defaultPatienceMs / 1000)),
+    )
     .passThroughOptions()
     .addHelpText(
       'after',

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { WaitingReason } from '@codelanes/protocol';
+import { describeLane } from '@codelanes/protocol';
 import type { BridgeClient } from '../client/bridge-client.js';
 import type { CallListener } from '../client/run-call.js';
 import { runCall } from '../client/run-call.js';
 import { CliError } from '../errors/cli-error.js';
 import { requestOf } from '../exec/request-of.js';
-import { waitingKey, waitingText } from '../exec/waiting-text.js';
+import { waitingKey } from '../exec/waiting-text.js';
 import { CallTrack } from './call-track.js';
 import type { DemoCall } from './calls.js';
 import type { Screen } from './screen.js';
@@ -64,7 +66,7 @@ async function play(
       if (state === 'running' && changed) screen.change(atMs, call.label, 'runs');
       if (state !== 'waiting' || waiting === undefined || saidKey === waitingKey(waiting)) return;
       saidKey = waitingKey(waiting);
-      screen.change(atMs, call.label, `waits ${waitingText(waiting)}`);
+      screen.change(atMs, call.label, `waits${blockersText(waiting)}`);
     },
   };
   const request = requestOf(workspaceId, [call.command], { ...call, timeout: timeoutMs });
@@ -81,4 +83,10 @@ async function play(
     `The command of "${call.label}" ended with ${result.signal ?? `status ${result.exitCode ?? 'none'}`}: ${result.stderr.trim()}`,
     'Run the demo again; where it stays so, report this.',
   );
+}
+
+/** Shorter than what `exec` says: the timeline shows the ages. */
+function blockersText({ blockers }: WaitingReason): string {
+  if (blockers.length === 0) return '';
+  return ` behind ${blockers.map(({ lane, state }) => `${describeLane(lane)} (${state})`).join(', ')}`;
 }

@@ -56,8 +56,9 @@ describe('a call that waits too long', () => {
   });
 
   it('is waited for beyond its queue budget once the worker has it', async () => {
+    const next = worker.next();
     const answer = execute(bridge, commandBody(), { headers: waiting(100) });
-    const assignment = await worker.next();
+    const assignment = await next;
     await worker.start(assignment);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await worker.settleCommand(assignment);
@@ -141,7 +142,7 @@ describe('the end of a call', () => {
   });
 
   it('is unknown, and said to be, where the worker lost its lease', async () => {
-    const quick = await TestBridge.start({ scheduler: { leaseTtlMs: 200 } });
+    const quick = await TestBridge.start({ scheduler: { leaseTtlMs: 1_000 } });
     try {
       const dying = await TestWorker.registered(quick);
       const answer = execute(quick, commandBody());
@@ -155,7 +156,7 @@ describe('the end of a call', () => {
   });
 
   it('is unknown where a worker keeps its lease and never answers', async () => {
-    const quick = await TestBridge.start({ scheduler: { leaseTtlMs: 300 }, settlementGraceMs: 10 });
+    const quick = await TestBridge.start({ scheduler: { leaseTtlMs: 1_000 }, settlementGraceMs: 10 });
     try {
       const silent = await TestWorker.registered(quick);
       const answer = execute(quick, commandBody({ timeoutMs: 1 }));

@@ -22,14 +22,20 @@ describe('a new call', () => {
 
   it.each([
     [read, { mode: 'shared', pool: 'file', executionMs: 30_000 }],
-    [{ operation: 'search_text', query: 'x' }, { mode: 'shared', pool: 'file', executionMs: 30_000 }],
+    [
+      { operation: 'search_text', query: 'x' },
+      { mode: 'shared', pool: 'file', executionMs: 30_000 },
+    ],
     [{ operation: 'list_files' }, { mode: 'shared', pool: 'file', executionMs: 30_000 }],
     [
       { operation: 'write_file', path: 'a', content: '' },
       { mode: 'exclusive', pool: 'file', executionMs: 30_000 },
     ],
     [command, { mode: 'exclusive', pool: 'command', executionMs: 30_000 }],
-    [{ ...command, timeoutMs: 300_000 }, { mode: 'exclusive', pool: 'command', executionMs: 300_000 }],
+    [
+      { ...command, timeoutMs: 300_000 },
+      { mode: 'exclusive', pool: 'command', executionMs: 300_000 },
+    ],
   ])('has mode, pool and budget of its operation: %o', (fields, expected) => {
     expect(callOf(fields)).toMatchObject(expected);
   });

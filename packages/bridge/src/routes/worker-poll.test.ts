@@ -7,7 +7,7 @@ let bridge: TestBridge;
 let worker: TestWorker;
 
 beforeEach(async () => {
-  bridge = await TestBridge.start({ scheduler: { fetchWithinMs: 200 } });
+  bridge = await TestBridge.start();
   worker = await TestWorker.registered(bridge);
 });
 
@@ -33,6 +33,7 @@ it('hands over in one reply all that can start', async () => {
   await expect
     .poll(
       async () => (await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json['running'],
+      { timeout: 10_000 },
     )
     .toHaveLength(2);
   const { assignments } = await worker.poll();

@@ -34,8 +34,7 @@ export function workerSettleRoute(app: FastifyInstance, context: RouteContext): 
       throw malformed(fault);
     }
     const { accepted } = await context.store.settle(worker, envelope.lease, parsed.data);
-    // What may start now has rung the open poll already, which also has room for cancellations.
-    return { version: workerWireVersion, accepted, assignments: [] } satisfies SettleReply;
+    return { version: workerWireVersion, accepted } satisfies SettleReply;
   });
 }
 

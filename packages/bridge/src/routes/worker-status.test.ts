@@ -7,7 +7,7 @@ const path = '/v1/bridge/workers/worker-1/status';
 let bridge: TestBridge;
 
 beforeEach(async () => {
-  bridge = await TestBridge.start({ scheduler: { leaseTtlMs: 300 } });
+  bridge = await TestBridge.start({ scheduler: { leaseTtlMs: 1_500 } });
 });
 
 afterEach(async () => {
@@ -33,7 +33,10 @@ describe('the status of a worker', () => {
   it('has the time of a lease only while the worker is online', async () => {
     await TestWorker.registered(bridge);
     await expect
-      .poll(async () => (await bridge.send(path, { as: 'admin' })).json['online'], { interval: 20 })
+      .poll(async () => (await bridge.send(path, { as: 'admin' })).json['online'], {
+        interval: 20,
+        timeout: 10_000,
+      })
       .toBe(false);
     const { json } = await bridge.send(path, { as: 'admin' });
     expect(json).toMatchObject({ online: false, ready: false });

@@ -24,6 +24,14 @@ describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) =
       expect((await after.fetch()).calls).toEqual([inA]);
     });
 
+    it('has a call stopped whose caller went away with the bridge that lost its memory', async () => {
+      const held = await worker.run(a);
+      const after = new WorkerAtStore(make());
+      await after.register({ holds: [worker.hold(held)] });
+      expect(await after.stateOf(held)).toBe('cancelling');
+      expect(await after.fetch()).toEqual({ calls: [], cancellations: [held] });
+    });
+
     it('keeps what a restarted worker still holds, and gives its lane to nobody', async () => {
       const [held, waits] = [await worker.run(a), await worker.submit(root)];
       expect(await worker.restart([worker.hold(held)])).toEqual({ ok: true, unresolved: [] });
@@ -58,17 +66,18 @@ describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) =
       expect((await worker.fetch()).calls).toEqual([first, second]);
     });
 
-    it('does not ask a worker that only changed its slots about calls which are on their way to it', async () => {
+    it('asks a worker about what it fetched and does not list: the reply that brought it may be lost', async () => {
       const callId = await worker.submit(a);
       await worker.fetch();
-      expect(await worker.register({ slots: 1 })).toEqual({ ok: true, unresolved: [] });
-      expect(await worker.stateOf(callId)).toBe('delivered');
+      expect(await worker.register()).toEqual({ ok: true, unresolved: [callId] });
+      await worker.resolve('denied', callId);
+      expect((await worker.fetch()).calls).toEqual([callId]);
     });
 
     it('ends nothing when slots shrink, and starts nothing above them', async () => {
       const running = [await worker.run(a), await worker.run(b)];
       const waits = await worker.submit(['tools']);
-      await worker.register({ slots: 1 });
+      await worker.register({ slots: 1, holds: running.map((id) => worker.hold(id)) });
       expect(await Promise.all(running.map((id) => worker.stateOf(id)))).toEqual(['running', 'running']);
       await worker.settle(running[0] ?? '');
       expect((await worker.fetch()).calls).toEqual([]);

@@ -152,7 +152,7 @@ class TwoLives {
         break;
       case 'resize':
         this.#slots = step.slots;
-        await this.register();
+        await this.register({ holds: reference.leased() });
         reference.resize(step.slots);
         break;
       case 'advance':

@@ -29,9 +29,10 @@ export interface SchedulerStore {
    * Takes in an incarnation of a worker, or what changed of the present one (slots, capabilities). The same
    * worker and journal replace the earlier incarnation at once; another journal is refused while the earlier
    * one's lease lives, unless it takes over. What the worker holds counts as running from here on, even where
-   * this store never saw it or has ended it for its caller. What an earlier incarnation of this journal fetched
-   * and this one does not hold is `unresolved`: it counts as running until the journal has spoken of it, or its
-   * lease ends. Calls that another journal had fetched are interrupted. A registration renews no lease.
+   * this store never saw it or has ended it for its caller; of those it is asked to stop them, as nobody waits
+   * for them any more. What this journal fetched and does not list is `unresolved`: it counts as running until
+   * the journal has spoken of it, or its lease ends. So a worker registers with no poll open. Calls that another
+   * journal had fetched are interrupted. A registration renews no lease.
    */
   register(registration: Registration): Promise<Registered | Refused>;
 

@@ -13,6 +13,9 @@ afterAll(() => {
   fixture.remove();
 });
 
+/** A number of seconds that no other run of these tests sleeps. */
+const mark = (seconds: number): string => `${seconds}.${process.pid}`;
+
 /** The pids of processes whose arguments hold a word. */
 function running(word: string): string[] {
   return readdirSync('/proc').filter((pid) => {
@@ -47,16 +50,16 @@ describe('a command', () => {
   });
 
   it('is over when it has left, though a child in the background holds its output [T60]', async () => {
-    const run = await fixture.inWorktree('a', 'sleep 4711 & echo done', { timeoutMs: 4_000 });
+    const run = await fixture.inWorktree('a', `sleep ${mark(4711)} & echo done`, { timeoutMs: 4_000 });
     expect(run).toMatchObject({ exitCode: 0, stdout: 'done\n', timedOut: false, gone: true });
-    expect(running('4711')).toEqual([]);
+    expect(running(mark(4711))).toEqual([]);
   });
 
   it('takes every process with it when it times out, whatever they ignore [T61] [T44]', async () => {
     const run = await fixture.inWorktree(
       'a',
-      `trap '' TERM INT HUP; for i in 1 2 3; do setsid sh -c "trap '' TERM; nohup sleep 4712" & done; echo started; wait`,
-      { timeoutMs: 400, graceMs: 100 },
+      `trap '' TERM INT HUP; for i in 1 2 3; do setsid sh -c "trap '' TERM; nohup sleep ${mark(4712)}" & done; echo started; wait`,
+      { timeoutMs: 1_500, graceMs: 100 },
     );
     expect(run).toMatchObject({
       exitCode: null,
@@ -65,23 +68,27 @@ describe('a command', () => {
       gone: true,
       stdout: 'started\n',
     });
-    expect(running('4712')).toEqual([]);
+    expect(running(mark(4712))).toEqual([]);
   });
 
   it('takes processes with it that are born while it is killed [T62]', async () => {
-    const run = await fixture.inWorktree('a', 'f() { while :; do (sleep 4713 &) ; done; }; f & f', {
+    const run = await fixture.inWorktree('a', `f() { while :; do (sleep ${mark(4713)} &) ; done; }; f & f`, {
       timeoutMs: 300,
       graceMs: 0,
     });
     expect(run).toMatchObject({ timedOut: true, gone: true });
-    expect(running('4713')).toEqual([]);
+    expect(running(mark(4713))).toEqual([]);
   });
 
   it('may tidy up on TERM before it is killed', async () => {
-    const run = await fixture.inWorktree('a', `trap 'echo tidied > tidied; exit 0' TERM; sleep 4714 & wait`, {
-      timeoutMs: 300,
-      graceMs: 2_000,
-    });
+    const run = await fixture.inWorktree(
+      'a',
+      `trap 'echo tidied > tidied; exit 0' TERM; sleep ${mark(4714)} & wait`,
+      {
+        timeoutMs: 1_500,
+        graceMs: 2_000,
+      },
+    );
     expect(run).toMatchObject({ exitCode: null, timedOut: true });
     expect(existsSync(join(fixture.path('a'), 'tidied'))).toBe(true);
   });
@@ -89,7 +96,7 @@ describe('a command', () => {
   it('is ended by its caller [T63]', async () => {
     const stop = new AbortController();
     const seen: ProcessIdentity[] = [];
-    const run = fixture.inWorktree('a', 'echo begun > begun; sleep 4715', {
+    const run = fixture.inWorktree('a', `echo begun > begun; sleep ${mark(4715)}`, {
       signal: stop.signal,
       graceMs: 50,
       journalStart: (init) => {
@@ -106,7 +113,7 @@ describe('a command', () => {
       gone: true,
     });
     expect(seen.map((init) => hostProcesses.isGone(init))).toEqual([true]);
-    expect(running('4715')).toEqual([]);
+    expect(running(mark(4715))).toEqual([]);
   });
 
   it('gives its own exit status when something in it died by a signal', async () => {
@@ -118,14 +125,14 @@ describe('a command', () => {
     let init: ProcessIdentity | undefined;
     const run = await fixture.inWorktree(
       'a',
-      'for i in $(seq 50); do setsid sleep 4716 & done; printf unfinished >&2',
+      `for i in $(seq 50); do setsid sleep ${mark(4716)} & done; printf unfinished >&2`,
       {
         journalStart: (identity) => {
           init = identity;
           return Promise.resolve();
         },
         afterwards: () => {
-          if (init !== undefined) gone.push(hostProcesses.isGone(init), running('4716').length === 0);
+          if (init !== undefined) gone.push(hostProcesses.isGone(init), running(mark(4716)).length === 0);
           return Promise.resolve(['something was put back']);
         },
       },

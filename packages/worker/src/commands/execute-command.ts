@@ -22,6 +22,8 @@ export interface ExecuteOptions extends StartOptions {
   readonly maxOutputBytes: number;
   /** Time between TERM and the kill, in milliseconds. */
   readonly graceMs?: number | undefined;
+  /** How long what was killed may take to be gone, in milliseconds. */
+  readonly goneWithinMs?: number | undefined;
   /**
    * What is to be done when the sandbox is over and before the result is made: audits, clearing of locks.
    * Returns what the agent is to be told. Called only for a command that was started.
@@ -54,7 +56,7 @@ export async function executeCommand(options: ExecuteOptions): Promise<CommandOu
   const output = new BoundedOutput(options.maxOutputBytes);
   const streams = [collect(started.stdout, output.stdout), collect(started.stderr, output.stderr)];
   const ending = await untilOver(started, options);
-  const gone = await end(started, ending, options.graceMs ?? defaultGraceMs);
+  const gone = await end(started, ending, options);
   await settleWithin(Promise.all(streams), outputGraceMs);
   started.stdout.destroy();
   started.stderr.destroy();
@@ -98,12 +100,14 @@ async function untilOver(started: Started, options: ExecuteOptions): Promise<End
   }
 }
 
-async function end(started: Started, ending: Ending, graceMs: number): Promise<boolean> {
+async function end(
+  { init, kill }: Started,
+  ending: Ending,
+  { graceMs = defaultGraceMs, goneWithinMs }: ExecuteOptions,
+): Promise<boolean> {
   const left = ending.kind === 'exited' || ending.kind === 'signalled';
-  if (!left) return endSandbox({ init: started.init, kill: started.kill, graceMs });
-  return (
-    (await untilGone(started.init)) || endSandbox({ init: started.init, kill: started.kill, graceMs: 0 })
-  );
+  if (!left) return endSandbox({ init, kill, graceMs, goneWithinMs });
+  return (await untilGone(init, goneWithinMs)) || endSandbox({ init, kill, graceMs: 0, goneWithinMs });
 }
 
 function exitFields(ending: Ending): { exitCode: number | null; signal?: NodeJS.Signals } {

@@ -28,13 +28,11 @@ export class Outbox {
     });
   }
 
-  settle(lease: Lease, settlement: Settlement, worthwhile: () => boolean, onReply: SettleListener): void {
+  settle(lease: Lease, settlement: Settlement, worthwhile: () => boolean, onAnswered: () => void): void {
     const body = { incarnationId: this.#incarnationId, lease, settlement };
     const sent = this.#sender
       .send((client) => client.settle(body), worthwhile)
-      .then((reply) => {
-        onReply(reply);
-      })
+      .then(onAnswered)
       .finally(() => {
         this.#settling.delete(sent);
       });
@@ -62,5 +60,3 @@ export class Outbox {
     }
   }
 }
-
-export type SettleListener = (reply: Awaited<ReturnType<BridgeClient['settle']>> | undefined) => void;

@@ -128,6 +128,17 @@ describe('Session', () => {
     expect(killed).toEqual([4242]);
   });
 
+  it('polls again before an idle worker would count as gone', async () => {
+    const waits: unknown[] = [];
+    const url = await bridge((route, body) => {
+      if (route === 'register') return { body: registered };
+      waits.push(body['waitMs']);
+      return 'hang';
+    });
+    void session(url).under.run();
+    await expect.poll(() => waits).toEqual([registered.leaseTtlMs - 100]);
+  });
+
   it('registers again with what it holds when a restarted bridge does not know it, and settles there', async () => {
     const holds: unknown[] = [];
     const settled: unknown[] = [];
@@ -150,7 +161,7 @@ describe('Session', () => {
             return { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'who?' } };
           }
           settled.push(body['lease']);
-          return { body: { version: 1, accepted: true, assignments: [] } };
+          return { body: { version: 1, accepted: true } };
         default:
           return { body: { version: 1, lost: [], cancellations: [], fenced: [] } };
       }
@@ -205,7 +216,7 @@ describe('Session', () => {
         failures -= 1;
         if (failures >= 0) return { status: 503, body: { code: 'INTERNAL_FAULT', error: 'not now' } };
         order.push('settled');
-        return { body: { version: 1, accepted: true, assignments: [] } };
+        return { body: { version: 1, accepted: true } };
       }
       return 'hang';
     });

@@ -107,15 +107,24 @@ export class Session {
     const polling = new AbortController();
     this.#polling = polling;
     const sentAt = leaseClock();
+    const registration = this.#registration;
     try {
-      const { incarnationId, clocks } = this.#options;
-      const body = { incarnationId, waitMs: clocks.pollWaitMs };
+      const body = { incarnationId: this.#options.incarnationId, waitMs: this.#pollWaitMs() };
       const reply = await this.#client.poll(body, AbortSignal.any([polling.signal, this.#ended.signal]));
+      // Registering has begun anew: the bridge will ask about what this reply brings.
+      if (registration !== this.#registration) return;
       this.#take(reply.assignments, sentAt + reply.heldMs);
       this.#cancel(reply.cancellations);
     } catch (error) {
       if (!polling.signal.aborted) throw error;
     }
+  }
+
+  /** Never so long that an idle worker would count as gone before its next poll. */
+  #pollWaitMs(): number {
+    const { pollWaitMs, leaseMarginMs } = this.#options.clocks;
+    const heardWithinMs = this.#registration?.leaseTtlMs ?? 0;
+    return Math.max(0, Math.min(pollWaitMs, heardWithinMs - leaseMarginMs));
   }
 
   #take(assignments: readonly Assignment[], leasedAt: number): void {
@@ -145,10 +154,8 @@ export class Session {
   #settle(lease: Lease, settlement: Settlement): void {
     const tracked = this.#leases.has(lease.callId);
     const worthwhile = () => !tracked || this.#leases.has(lease.callId);
-    const sentAt = leaseClock();
-    this.#outbox.settle(lease, settlement, worthwhile, (reply) => {
+    this.#outbox.settle(lease, settlement, worthwhile, () => {
       this.#drop(lease.callId);
-      if (reply !== undefined) this.#take(reply.assignments, sentAt);
     });
   }
 

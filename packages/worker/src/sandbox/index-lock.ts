@@ -2,6 +2,16 @@ import { unlinkSync } from 'node:fs';
 import { Directory } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
 
+/** Whether Git holds, or has left, the index lock of this Git directory. */
+export function hasIndexLock(gitDirectory: number): boolean {
+  const directory = Directory.open(`/proc/self/fd/${gitDirectory}`);
+  try {
+    return directory.list().some((entry) => entry.name === 'index.lock');
+  } finally {
+    directory.close();
+  }
+}
+
 /**
  * Removes the `index.lock` that a killed Git left in a lane's own Git directory; true if there was one. Call it only
  * when every process of the lane's call is gone. Only a regular file of that very name is removed, and

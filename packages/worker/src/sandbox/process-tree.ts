@@ -13,27 +13,31 @@ export interface EndOptions {
   readonly kill: () => void;
   /** Time that the processes have to leave by themselves after TERM, in milliseconds. */
   readonly graceMs: number;
+  /** Longest wait for a killed namespace, in milliseconds; after that nobody can say that it is gone. */
+  readonly goneWithinMs?: number | undefined;
 }
 
-/** Longest wait for a killed namespace, in milliseconds; after that nobody can say that it is gone. */
-const killedWithinMs = 10_000;
+const defaultGoneWithinMs = 10_000;
 
 /**
  * Ends a sandbox: TERM to the processes inside, the grace, then the namespace is killed, which leaves no
  * process born meanwhile. `false` when it could not be shown to be gone.
  */
-export async function endSandbox({ init, kill, graceMs }: EndOptions): Promise<boolean> {
+export async function endSandbox({ init, kill, graceMs, goneWithinMs }: EndOptions): Promise<boolean> {
   if (graceMs > 0 && !hostProcesses.isGone(init)) {
     for (const pid of descendantsOf(init.pid)) terminate(pid);
     if (await waitUntilGone(hostProcesses, init, { timeoutMs: graceMs, intervalMs: 5 })) return true;
   }
   kill();
-  return untilGone(init);
+  return untilGone(init, goneWithinMs);
 }
 
 /** Waits until every process of an ended sandbox is gone; `false` when that could not be shown. */
-export function untilGone(init: ProcessIdentity): Promise<boolean> {
-  return waitUntilGone(hostProcesses, init, { timeoutMs: killedWithinMs, intervalMs: 1 });
+export function untilGone(
+  init: ProcessIdentity,
+  goneWithinMs: number = defaultGoneWithinMs,
+): Promise<boolean> {
+  return waitUntilGone(hostProcesses, init, { timeoutMs: goneWithinMs, intervalMs: 1 });
 }
 
 function terminate(pid: number): void {

@@ -102,12 +102,16 @@ describe('list_files', () => {
     expect(gone.code).toBe('LIST_UNAVAILABLE');
   });
 
-  it('is stopped by its signal while ripgrep runs', async () => {
+  it('is stopped by its signal while ripgrep runs, on request or when its time is over', async () => {
     const sleeper = join(lane.folder, 'rg');
     writeFileSync(sleeper, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
-    const signal = AbortSignal.timeout(50);
-    const refusal = await lane.refusal({ operation: 'list_files' }, { ripgrep: sleeper, signal });
-    expect(refusal.code).toBe('EXECUTION_ABORTED');
+    const fields = { operation: 'list_files' } as const;
+    const late = await lane.refusal(fields, { ripgrep: sleeper, signal: AbortSignal.timeout(50) });
+    expect(late.code).toBe('LIST_TIMEOUT');
+    const cancel = new AbortController();
+    const cancelled = lane.refusal(fields, { ripgrep: sleeper, signal: cancel.signal });
+    cancel.abort();
+    expect((await cancelled).code).toBe('EXECUTION_ABORTED');
   });
 
   it('tells every page in order for any tree', async () => {

@@ -29,7 +29,7 @@ const codes: Readonly<Record<FileFault, Readonly<Record<Access, ErrorCode>>>> = 
   too_large: { read: 'READ_LIMIT_EXCEEDED', write: 'WRITE_LIMIT_EXCEEDED' },
 };
 
-/** Names of the lane are told where a path led out of it: the agent looks for the tree that it is in. */
+/** Where a path led out of the lane its name is told: the agent has lost sight of the tree that it is in. */
 const confined: ReadonlySet<FileFault> = new Set(['outside', 'symlink']);
 
 export interface FailedTool {
@@ -42,18 +42,31 @@ export interface FailedTool {
 /** What is thrown to the caller of a tool in place of an error; what no table knows is passed on as it is. */
 export function toolError(error: unknown, { operation, lane, signal }: FailedTool): unknown {
   if (CodelanesError.is(error)) return error;
-  if (signal.aborted && error === signal.reason) {
-    return new CodelanesError('EXECUTION_ABORTED', `${operation} was stopped on request.`, { cause: error });
-  }
+  if (signal.aborted && error === signal.reason) return stopped(operation, error);
   if (error instanceof FileRefusal) {
     const where = confined.has(error.fault) ? ` Paths are relative to the lane ${lane}.` : '';
     const code = codes[error.fault][accessOf[operation]];
     return new CodelanesError(code, error.message + where, { cause: error });
   }
   if (error instanceof RipgrepFailure) {
-    const area = operation === 'search_text' ? 'SEARCH' : 'LIST';
-    const code = error.kind === 'timeout' ? (`${area}_TIMEOUT` as const) : (`${area}_UNAVAILABLE` as const);
-    return new CodelanesError(code, error.message, { cause: error });
+    return new CodelanesError(walkCode(operation, error.kind), error.message, { cause: error });
   }
   return error;
+}
+
+/** The signal of a call is aborted when its time is over, too; a tool looks before it begins a write. */
+function stopped(operation: FileOperation, reason: unknown): CodelanesError {
+  if (!(reason instanceof Error && reason.name === 'TimeoutError')) {
+    return new CodelanesError('EXECUTION_ABORTED', `${operation} was stopped on request.`, { cause: reason });
+  }
+  const walks = operation === 'search_text' || operation === 'list_files';
+  const code = walks ? walkCode(operation, 'timeout') : 'EXECUTION_ABORTED';
+  return new CodelanesError(code, `${operation} did not end in the time that it was given.`, {
+    cause: reason,
+  });
+}
+
+function walkCode(operation: FileOperation, kind: RipgrepFailure['kind']): ErrorCode {
+  if (operation === 'search_text') return kind === 'timeout' ? 'SEARCH_TIMEOUT' : 'SEARCH_UNAVAILABLE';
+  return kind === 'timeout' ? 'LIST_TIMEOUT' : 'LIST_UNAVAILABLE';
 }

@@ -50,7 +50,8 @@ export class CallDesk {
         rejected(new CodelanesError('WORKER_MISMATCH', 'This worker does not serve that workspace.')),
       );
     } else if (this.#closed) {
-      this.#report({ callId, state: 'denied' });
+      // Only `busy` carries the lease, by which the bridge takes a call back that this very incarnation fetched.
+      this.#report({ ...leaseOf(assignment), state: 'busy' });
     } else if (root.journal.knows(callId)) {
       this.#report({ callId, state: 'interrupted' });
     } else {
@@ -58,8 +59,14 @@ export class CallDesk {
     }
   }
 
-  /** What became of a call that an earlier incarnation fetched: only a journal that does not know it may deny it. */
-  resolve(callId: string): void {
+  /**
+   * What became of a call that was fetched and is not held: only a journal that does not know it may deny it, and
+   * only when it is certain not to start here any more.
+   */
+  async resolve(callId: string): Promise<void> {
+    const running = this.#running.get(callId);
+    running?.stop.abort();
+    await running?.done;
     const known = this.#options.roots.some((root) => root.journal.knows(callId));
     this.#report({ callId, state: known ? 'interrupted' : 'denied' });
   }

@@ -38,6 +38,8 @@ export const workerOptionsSchema = z.strictObject({
   shutdownForceMs: milliseconds.default(10_000),
   /** Between the polite signal to a command's processes and the end of its sandbox. */
   killGraceMs: z.int().min(0).default(2_000),
+  /** How long what was killed may take to be gone before its lane is quarantined. */
+  goneWithinMs: milliseconds.default(10_000),
   /** How often a quarantined lane is looked at again. */
   quarantineCheckMs: milliseconds.default(1_000),
   clocks: z

@@ -8,15 +8,12 @@ import { finishInterruptedAudit } from './checkout-audit.js';
 import { openLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
 
-/** How long what an earlier worker left may take to die, in milliseconds. */
-const goneWithinMs = 10_000;
-
 /**
  * Brings a root into order after whatever ended the last worker: kills what it left, audits the checkout that
  * its command may have changed, and removes temporary files of writes that were cut short. Comes before
- * anything is offered. What cannot be proven gone is quarantined.
+ * anything is offered. What cannot be proven gone within that many milliseconds is quarantined.
  */
-export async function recoverRoot(root: ServedRoot, log: Logger): Promise<void> {
+export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: Logger): Promise<void> {
   const { journal, quarantine, lane } = root;
   const recovered = await recover({
     journal,

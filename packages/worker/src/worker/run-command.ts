@@ -3,6 +3,7 @@ import type { Assignment, ExecuteCommandRequest, ExecuteCommandResult } from '@c
 import { executeCommand, type CommandOutcome, type Ended } from '../commands/execute-command.js';
 import { FileRefusal } from '../files/refusal.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
+import type { AuditResult } from '../sandbox/audit/audit.js';
 import { clearIndexLock } from '../sandbox/index-lock.js';
 import { laneTop } from '../sandbox/lane-facts.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
@@ -19,6 +20,8 @@ export interface CommandSetting {
   readonly journalMark: string;
   /** Milliseconds between the polite signal and the kill. */
   readonly killGraceMs: number;
+  /** Milliseconds that what was killed may take to be gone. */
+  readonly goneWithinMs: number;
 }
 
 export interface CommandCall {
@@ -81,7 +84,7 @@ class CommandRun {
   }
 
   #execute({ policy, descriptors }: LaneSandbox): Promise<CommandOutcome> {
-    const { machine, journalMark, killGraceMs } = this.#setting;
+    const { machine, journalMark, killGraceMs, goneWithinMs } = this.#setting;
     const { assignment, request, signal } = this.#call;
     return executeCommand({
       policy,
@@ -94,6 +97,7 @@ class CommandRun {
       timeoutMs: assignment.executionMs,
       maxOutputBytes: request.maxOutputBytes ?? limits.commandDefaultOutputBytes,
       graceMs: killGraceMs,
+      goneWithinMs,
       afterwards: (ended) => this.#cleanUp(ended),
     });
   }
@@ -113,7 +117,7 @@ class CommandRun {
     }
     const { gitDescriptor } = this.#lane;
     if (ending.kind !== 'exited' && gitDescriptor !== undefined) clearIndexLock(gitDescriptor);
-    const audited = this.#audit?.finish() ?? { notices: [] };
+    const audited: AuditResult = this.#audit?.finish() ?? { notices: [] };
     if (audited.quarantine === undefined) return audited.notices;
     return [...audited.notices, ...(await this.#quarantine(audited.quarantine, []))];
   }

@@ -86,7 +86,7 @@ export class Serving {
     try {
       for (const root of options.roots) roots.push(await takeRoot(root, options.stateDir));
       for (const root of roots) {
-        await recoverRoot(root, log);
+        await recoverRoot(root, options.goneWithinMs, log);
         warnOfMissingLanes(root, options, log);
       }
       const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
@@ -138,7 +138,7 @@ export class Serving {
       case 'registered':
         if (this.#state === 'connecting') this.#state = 'serving';
         this.#log.info({ slots: message.slots }, 'registered');
-        for (const callId of message.unresolved) this.#desk.resolve(callId);
+        for (const callId of message.unresolved) void this.#desk.resolve(callId);
         this.#registered.resolve();
         return;
       case 'assignment':

@@ -23,7 +23,7 @@ export async function prepareWall(
     log.error('There is no git on the PATH: install it. Until then no command is run.');
     return undefined;
   }
-  const { home, killGraceMs } = options;
+  const { home, killGraceMs, goneWithinMs } = options;
   const folders = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
   const machine = gatherMachineFacts({ home, searchPath });
   const tested = await selfTest({ machine, shared: folders });
@@ -39,6 +39,7 @@ export async function prepareWall(
     folders,
     journalMark: root.journal.id,
     killGraceMs,
+    goneWithinMs,
   });
 }
 

@@ -30,10 +30,10 @@ export function register(memory: Memory, registration: Registration): Registered
   if (!sameJournal) interruptLeases(memory, worker);
   if (!sameIncarnation) {
     for (const record of [...worker.reserved]) toWaiting(memory, record, false);
-    for (const lease of worker.leases.values()) {
-      lease.unresolved = true;
-      lease.cancelTold = false;
-    }
+  }
+  for (const lease of worker.leases.values()) {
+    lease.unresolved = true;
+    lease.cancelTold = false;
   }
   for (const held of registration.holds) takeOverHold(memory, worker, held);
   offerWithheld(worker);
@@ -79,7 +79,10 @@ function leaseForHold(worker: WorkerRecord, held: HeldCall, live: CallRecord | u
   return { callId, worker, claim, generation, token, unresolved: false, cancelTold: false };
 }
 
-/** A call that began before this store did: it can be seen, cancelled and settled, though nobody waits for it. */
+/**
+ * A call that began before this store did: its caller went away with the bridge that it had asked, so it is to
+ * be stopped. Until its worker says that it was, it counts as running.
+ */
 function enterHeldCall(memory: Memory, held: HeldCall, lease: HeldLease): void {
   const now = memory.clock.now();
   hold(memory, lease);
@@ -91,7 +94,7 @@ function enterHeldCall(memory: Memory, held: HeldCall, lease: HeldLease): void {
     claim: lease.claim,
     call: undefined,
     submittedAt: now,
-    state: { name: 'running', lease },
+    state: { name: 'cancelling', lease },
     since: now,
     revision: 0,
   });

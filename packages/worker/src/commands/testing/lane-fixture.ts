@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,12 +24,12 @@ export class LaneFixture {
   readonly root = join(this.folder, 'home', 'repo');
   readonly git = join(this.root, '.git');
   readonly state = join(this.folder, 'state');
-  readonly journalId = 'f'.repeat(32);
-  readonly #machine = gatherMachineFacts({
+  readonly journalId = randomBytes(16).toString('hex');
+  readonly machine = gatherMachineFacts({
     home: join(this.folder, 'home'),
     searchPath: process.env['PATH'] ?? '',
   });
-  readonly #shared = writeSharedFolders(this.state, '/usr/bin/git', {});
+  readonly shared = writeSharedFolders(this.state, '/usr/bin/git', {});
 
   constructor(worktrees: readonly string[] = ['a', 'b']) {
     mkdirSync(this.root, { recursive: true });
@@ -112,8 +113,8 @@ export class LaneFixture {
     options: Partial<ExecuteOptions> = {},
   ): Promise<CommandOutcome> {
     const sandbox = openLaneSandbox(lane, {
-      machine: this.#machine,
-      folders: laneFolders(this.#shared, laneTop(lane)),
+      machine: this.machine,
+      folders: laneFolders(this.shared, laneTop(lane)),
       workingDirectory: laneTop(lane),
     });
     try {
@@ -121,7 +122,7 @@ export class LaneFixture {
         policy: sandbox.policy,
         descriptors: sandbox.descriptors,
         command,
-        shell: this.#machine.shell,
+        shell: this.machine.shell,
         journalId: this.journalId,
         journalStart: () => Promise.resolve(),
         timeoutMs: 15_000,
@@ -131,6 +132,19 @@ export class LaneFixture {
     } finally {
       sandbox.close();
     }
+  }
+
+  /**
+   * Runs attacks in a worktree's lane one by one, each in a shell of its own; returns the names of those that
+   * ended with 0, and fails if the last was not reached.
+   */
+  async breakThrough(worktree: string, attacks: Readonly<Record<string, string>>): Promise<string[]> {
+    const tried = Object.entries(attacks).map(
+      ([name, attack]) => `(${attack}) >/dev/null 2>&1 && echo '${name}'`,
+    );
+    const { stdout } = await this.inWorktree(worktree, [...tried, 'echo all tried'].join('\n'));
+    if (!stdout.endsWith('all tried\n')) throw new Error(`The attacks did not come to their end: ${stdout}`);
+    return stdout.split('\n').slice(0, -2);
   }
 
   /** A digest of every file and link in a folder, metadata times left out. */

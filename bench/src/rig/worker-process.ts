@@ -1,0 +1,16 @@
+import { startWorker, type WorkerOptions } from '@codelanes/worker';
+import { pino } from 'pino';
+
+/** The program of `ImpatientWorker`: says `ready` once it serves. */
+process.once('message', (options: WorkerOptions) => {
+  void serve(options);
+});
+
+async function serve(options: WorkerOptions): Promise<void> {
+  const worker = startWorker(options, pino({ level: 'warn' }, pino.destination(2)));
+  process.once('SIGTERM', () => void worker.stop());
+  await worker.ready;
+  process.send?.('ready');
+  await worker.done;
+  process.disconnect();
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { MemoryStore, type NewCall, type SchedulerStore } from '@codelanes/bridge';
+import type { Lease, Settlement } from '@codelanes/protocol';
+import { elapsedMs, repeat } from '../measure/repeat.js';
+import { median } from '../measure/quantile.js';
+import type { Measured, Row } from '../row.js';
+
+/** Calls of either kind in one round: one long queue, or many short ones. */
+const callsPerRound = 1_000;
+
+export const backlog: Row = {
+  name: 'backlog',
+  what:
+    'One call through the store in memory (submit, fetch, report, settle) on one lane, with 1,000 calls submitted ' +
+    'before the first is fetched, over the same with 10 (a hundred times). A new store for each; both alternate.',
+  unit: '×',
+  gate: 1.5,
+  goal: null,
+  measure,
+};
+
+async function measure(rounds: number): Promise<Measured> {
+  await repeat(3, round);
+  const found = await repeat(rounds, round);
+  return {
+    rounds: found.map(({ long, short }) => long / short),
+    also: {
+      'of 1,000, µs per call': median(found.map(({ long }) => long)),
+      'of 10, µs per call': median(found.map(({ short }) => short)),
+    },
+  };
+}
+
+async function round(): Promise<{ long: number; short: number }> {
+  return { short: await microsecondsPerCall(10), long: await microsecondsPerCall(1_000) };
+}
+
+async function microsecondsPerCall(queued: number): Promise<number> {
+  const store = new MemoryStore();
+  await register(store);
+  const ms = await elapsedMs(() => repeat(callsPerRound / queued, () => drain(store, queued)));
+  await store.close();
+  return (ms * 1000) / callsPerRound;
+}
+
+const worker = { workerId: 'worker', incarnationId: '1'.repeat(32) };
+const settlement: Settlement = {
+  status: 'rejected',
+  error: { code: 'NOT_FOUND', message: 'There is no such file.' },
+};
+
+async function register(store: SchedulerStore): Promise<void> {
+  await store.register({
+    ...worker,
+    journalId: 'a'.repeat(32),
+    capabilities: {
+      statefulWorkspace: true,
+      sandboxProfile: 'none',
+      runtimes: ['bash'],
+      sharedReads: true,
+      workspaceTools: {
+        protocolVersion: 1,
+        operations: ['execute_command'],
+        workspaces: [{ id: 'primary' }],
+      },
+    },
+    slots: 2,
+    filePool: 2,
+    capacities: [],
+    holds: [],
+    takeOver: false,
+  });
+}
+
+function newCall(): NewCall {
+  return {
+    callId: randomBytes(16).toString('hex'),
+    workerId: worker.workerId,
+    lane: ['primary'],
+    mode: 'exclusive',
+    pool: 'command',
+    principal: 'ann',
+    fingerprint: 'f',
+    executionMs: 1_000,
+    request: { protocolVersion: 1, workspaceId: 'primary', operation: 'execute_command', command: 'true' },
+  };
+}
+
+/** Submits that many calls, then runs them to their end as the lane lets them, one after the other. */
+async function drain(store: SchedulerStore, queued: number): Promise<void> {
+  await repeat(queued, () => store.submit(newCall()));
+  for (let settled = 0; settled < queued; settled += 1) {
+    const fetched = await store.fetch(worker);
+    const [next, ...others] = fetched.ok ? fetched.assignments : [];
+    if (next === undefined || others.length > 0) throw new Error('One call at a time was expected.');
+    const lease: Lease = { callId: next.callId, generation: next.generation, token: next.token };
+    await store.report(worker, [{ ...lease, state: 'started' }]);
+    const { accepted } = await store.settle(worker, lease, settlement);
+    if (!accepted) throw new Error('A settlement was not accepted.');
+  }
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { capabilities } from './testing/capabilities.js';
+import {
+  assignmentSchema,
+  pollReplySchema,
+  pollRequestSchema,
+  registerReplySchema,
+  registerRequestSchema,
+  renewReplySchema,
+  renewRequestSchema,
+  reportReplySchema,
+  reportRequestSchema,
+  settleReplySchema,
+  settleRequestSchema,
+} from './wire.js';
+
+const callId = 'c'.repeat(32);
+const lease = { callId, generation: 1, token: 'f'.repeat(64) };
+const incarnation = { version: 1, incarnationId: '0'.repeat(32) };
+const held = { ...lease, lane: ['primary', 'worktree:a'], mode: 'exclusive', pool: 'command' };
+const request = { protocolVersion: 1, workspaceId: 'primary', operation: 'list_files', worktree: 'a' };
+const assignment = { ...held, mode: 'shared', pool: 'file', executionMs: 1, request };
+const register = {
+  ...incarnation,
+  workerId: 'w',
+  journalId: '1'.repeat(32),
+  capabilities: capabilities(),
+  slots: 2,
+  holds: [held],
+  takeOver: false,
+};
+
+const messages = [
+  { name: 'registration', schema: registerRequestSchema, message: register },
+  { name: 'assignment', schema: assignmentSchema, message: assignment },
+  { name: 'poll', schema: pollRequestSchema, message: { ...incarnation, waitMs: 25_000 } },
+  { name: 'renewal', schema: renewRequestSchema, message: { ...incarnation, leases: [lease] } },
+  {
+    name: 'report',
+    schema: reportRequestSchema,
+    message: { ...incarnation, reports: [{ ...lease, state: 'started' }, { state: 'freed' }] },
+  },
+];
+
+describe('the wire of a worker', () => {
+  it.each(messages)('has a $name of one version and a closed key set', ({ schema, message }) => {
+    expect(schema.safeParse(message).error).toBeUndefined();
+    expect(schema.safeParse({ ...message, extra: 1 }).success).toBe(false);
+    expect(schema.safeParse({ ...message, generation: 0, incarnationId: 'x', version: 2 }).success).toBe(
+      false,
+    );
+  });
+
+  it('[L4] carries the lane of a call as segments of known kinds', () => {
+    expect(assignmentSchema.safeParse({ ...assignment, lane: ['primary', 'a'] }).success).toBe(false);
+    expect(assignmentSchema.safeParse({ ...assignment, lane: [] }).success).toBe(false);
+  });
+
+  it('waits at most 25 s for work', () => {
+    expect(pollRequestSchema.safeParse({ ...incarnation, waitMs: 25_001 }).success).toBe(false);
+    expect(pollRequestSchema.safeParse({ ...incarnation, waitMs: -1 }).success).toBe(false);
+  });
+
+  it('never makes a schema throw on random JSON', () => {
+    const schemas = [
+      ...messages.map(({ schema }) => schema),
+      pollReplySchema,
+      registerReplySchema,
+      renewReplySchema,
+      reportReplySchema,
+      settleReplySchema,
+      settleRequestSchema,
+    ];
+    const mutated = fc
+      .tuple(fc.constantFrom(...messages), fc.nat(), fc.jsonValue())
+      .map(([{ message }, which, value]) => {
+        const keys = Object.keys(message);
+        return { ...message, [keys[which % keys.length] ?? 'version']: value };
+      });
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), mutated), (value) => {
+        for (const schema of schemas) expect(typeof schema.safeParse(value).success).toBe('boolean');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import type { ProcessIdentity } from '../lanes/processes.js';
+import { auditCheckout } from '../sandbox/audit/audit.js';
+import { takeSnapshot, type Snapshot } from '../sandbox/audit/snapshot.js';
+import { clearIndexLock, hasIndexLock } from '../sandbox/index-lock.js';
+import type { LaneFacts } from '../sandbox/lane-facts.js';
+import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
+import type { MachineFacts } from '../sandbox/machine-facts.js';
+import { laneFolders, type SharedFolders } from '../sandbox/worker-folders.js';
+import { executeCommand, type CommandOutcome, type Ended } from './execute-command.js';
+
+/** What must be on disk before something of a call runs. */
+export interface StartRecord {
+  /** The command itself, or a walled Git that puts the checkout's index right afterwards. */
+  readonly stage: 'command' | 'repair';
+  readonly init: ProcessIdentity;
+  /** At the checkout: what an audit after a crash compares with. */
+  readonly snapshot?: Snapshot | undefined;
+}
+
+export interface LaneCommand {
+  /** Verified just before; its descriptors stay open until the call has settled. */
+  readonly lane: LaneFacts;
+  /** Names the home that is kept for this lane. */
+  readonly laneKey: string;
+  readonly machine: MachineFacts;
+  readonly shared: SharedFolders;
+  /** Absolute, in the lane. */
+  readonly workingDirectory: string;
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly graceMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly journalId: string;
+  /** Writes and syncs the record; the command runs only when that is fulfilled. */
+  readonly journalStart: (record: StartRecord) => Promise<void>;
+}
+
+export interface LaneOutcome extends CommandOutcome {
+  /** Why the lane may not be used until that is settled. */
+  readonly quarantine?: string | undefined;
+}
+
+/**
+ * Runs one command in its lane's wall, with what belongs around it: at the checkout a snapshot before and the
+ * audit after, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
+ *
+ * @throws {CodelanesError} before the command runs, as `startSandboxed` and `openLaneSandbox`.
+ */
+export async function runInLane(call: LaneCommand): Promise<LaneOutcome> {
+  const sandbox = openLaneSandbox(call.lane, {
+    machine: call.machine,
+    folders: laneFolders(call.shared, call.laneKey),
+    workingDirectory: call.workingDirectory,
+  });
+  try {
+    return await new LaneRun(call, sandbox).run();
+  } finally {
+    sandbox.close();
+  }
+}
+
+class LaneRun {
+  readonly #call: LaneCommand;
+  readonly #sandbox: LaneSandbox;
+  readonly #snapshot: Snapshot | undefined;
+  readonly #wasLocked: boolean;
+  #quarantine: string | undefined;
+
+  constructor(call: LaneCommand, sandbox: LaneSandbox) {
+    const gitDirectory = gitDirectoryOf(call.lane);
+    this.#call = call;
+    this.#sandbox = sandbox;
+    this.#snapshot = call.lane.kind === 'checkout' ? takeSnapshot(call.lane) : undefined;
+    this.#wasLocked = gitDirectory !== undefined && hasIndexLock(gitDirectory);
+  }
+
+  async run(): Promise<LaneOutcome> {
+    const { policy, descriptors } = this.#sandbox;
+    const { command, timeoutMs, maxOutputBytes, graceMs, signal, journalId, machine, journalStart } =
+      this.#call;
+    const outcome = await executeCommand({
+      ...{ policy, descriptors, command, timeoutMs, maxOutputBytes, graceMs, signal, journalId },
+      shell: machine.shell,
+      journalStart: (init) => journalStart({ stage: 'command', init, snapshot: this.#snapshot }),
+      afterwards: (ended) => this.#afterwards(ended),
+    });
+    return { ...outcome, quarantine: this.#quarantine };
+  }
+
+  async #afterwards({ ending, gone }: Ended): Promise<string[]> {
+    if (!gone) {
+      this.#quarantine = 'The processes of the command could not be shown to be gone.';
+      return [this.#quarantine];
+    }
+    const notices = ending.kind === 'exited' ? [] : this.#clearLock();
+    if (this.#snapshot === undefined) return notices;
+    const audit = auditCheckout(this.#snapshot);
+    this.#quarantine = audit.quarantine;
+    const dropped = audit.strayGitlinks.length === 0 ? [] : await this.#dropGitlinks(audit.strayGitlinks);
+    return [
+      ...notices,
+      ...audit.notices,
+      ...dropped,
+      ...(audit.quarantine === undefined ? [] : [audit.quarantine]),
+    ];
+  }
+
+  #clearLock(): string[] {
+    const gitDirectory = gitDirectoryOf(this.#call.lane);
+    // A lock from before the call is somebody else's.
+    if (gitDirectory === undefined || this.#wasLocked || !clearIndexLock(gitDirectory)) return [];
+    return ['The index lock that the stopped Git left behind has been removed.'];
+  }
+
+  async #dropGitlinks(paths: readonly string[]): Promise<string[]> {
+    const { policy, descriptors } = this.#sandbox;
+    const { journalId, journalStart, shared } = this.#call;
+    const outcome = await executeCommand({
+      ...{
+        policy,
+        descriptors,
+        journalId,
+        shell: '/bin/sh',
+        timeoutMs: 10_000,
+        maxOutputBytes: 4_096,
+        graceMs: 0,
+      },
+      command: `exec ${quoted(shared.realGit)} -c core.fsmonitor=false update-index --force-remove -- ${paths.map(quoted).join(' ')}`,
+      journalStart: (init) => journalStart({ stage: 'repair', init, snapshot: this.#snapshot }),
+    });
+    const names = paths.map((path) => JSON.stringify(path)).join(', ');
+    if (outcome.gone && outcome.exitCode === 0) {
+      return [
+        `${names} was taken out of the index: it is a repository of its own, whose settings Git would run.`,
+      ];
+    }
+    this.#quarantine = `${names} could not be taken out of the index: ${outcome.stderr.trim()}`;
+    return [this.#quarantine];
+  }
+}
+
+function gitDirectoryOf(lane: LaneFacts): number | undefined {
+  if (lane.kind === 'plain') return undefined;
+  return lane.kind === 'worktree' ? lane.descriptors.metadata : lane.descriptors.git;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
