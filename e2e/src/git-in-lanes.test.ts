@@ -39,7 +39,8 @@ async function answersOf(commands: readonly string[]): Promise<string[]> {
 
 describe('two worktrees at once', () => {
   it('[L26] [T11] [T22] commit 100 times each, and nothing is lost', async () => {
-    const script = 'for i in $(seq 100); do echo $i > n && git add n && git commit -qm "n $i" || exit 1; done';
+    const script =
+      'for i in $(seq 100); do echo $i > n && git add n && git commit -qm "n $i" || exit 1; done';
     const runs = await Promise.all([caller.run(script, 'a'), caller.run(script, 'b')]);
     expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual([
       { exitCode: 0, stderr: '' },
@@ -144,7 +145,9 @@ describe('Git in a worktree lane', () => {
     const before = digestOf(repository.root);
     const answers = await answersOf(rootOperations);
     expect(answers).toEqual(
-      rootOperations.map(() => expect.stringMatching(/^[1-9][0-9]* codelanes: .* is an operation of the checkout: .*\.$/u)),
+      rootOperations.map(() =>
+        expect.stringMatching(/^[1-9][0-9]* codelanes: .* is an operation of the checkout: .*\.$/u),
+      ),
     );
     expect(digestOf(repository.root)).toEqual(before);
   });
@@ -166,25 +169,34 @@ describe('Git in a worktree lane', () => {
     const answers = await answersOf(settings);
     expect(answers).toEqual(
       settings.map(() =>
-        expect.stringMatching(/^[1-9][0-9]* codelanes: .* shared configuration, which is an operation of the checkout.*\.$/u),
+        expect.stringMatching(
+          /^[1-9][0-9]* codelanes: .* shared configuration, which is an operation of the checkout.*\.$/u,
+        ),
       ),
     );
     expect(digestOf(repository.root)).toEqual(before);
   });
 
   it('[T10] says that deleting a branch is an operation of the checkout, and still commits on a packed one', async () => {
-    for (const command of ['git branch -D other', 'git branch -d other', 'git branch --delete --force other']) {
+    for (const command of [
+      'git branch -D other',
+      'git branch -d other',
+      'git branch --delete --force other',
+    ]) {
       const run = await caller.run(command, 'a');
       expect(run.exitCode).not.toBe(0);
       expect(run.stderr).toContain('is an operation of the checkout');
     }
     expect(repository.git('branch', '--list', 'other')).toContain('other');
-    const commit = await caller.run('git checkout -q packed && git commit -q --allow-empty -m onto && git checkout -q lane/a', 'a');
+    const commit = await caller.run(
+      'git checkout -q packed && git commit -q --allow-empty -m onto && git checkout -q lane/a',
+      'a',
+    );
     expect(commit).toMatchObject({ exitCode: 0, stderr: '' });
     expect(repository.git('log', '-1', '--format=%s', 'packed')).toBe('onto\n');
   });
 
-  it("[T11] [T12] drops no object and no registration of a sibling where the agent goes round the refusal", async () => {
+  it('[T11] [T12] drops no object and no registration of a sibling where the agent goes round the refusal', async () => {
     const orphan = (await caller.run('echo rare > r && git hash-object -w r', 'b')).stdout.trim();
     const script = `/usr/bin/git prune --expire=now; /usr/bin/git gc --prune=now; /usr/bin/git worktree prune --expire=now
        /usr/bin/git repack -adq; /usr/bin/git prune-packed; true`;
@@ -204,10 +216,12 @@ describe('a repository of another owner', () => {
     const served = await Deployment.start(foreign);
     try {
       const assumed = isRoot ? '' : 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1 ';
-      const run = await served.caller().run(
-        `export ${assumed}X=1; git status --short && echo x > x && git add x && git commit -qm x && git log -1 --format=%s`,
-        'a',
-      );
+      const run = await served
+        .caller()
+        .run(
+          `export ${assumed}X=1; git status --short && echo x > x && git add x && git commit -qm x && git log -1 --format=%s`,
+          'a',
+        );
       expect(run).toMatchObject({ exitCode: 0, stdout: 'x\n', stderr: '' });
     } finally {
       await served.stop();
@@ -223,21 +237,30 @@ describe('the checkout', () => {
     expect((await caller.run('echo first > f && git add f && git commit -qm first', 'n')).exitCode).toBe(0);
     const remove = await caller.run('git worktree remove .worktrees/n && git branch -q -D lane/n');
     expect(remove).toMatchObject({ exitCode: 0 });
-    expect((await caller.refused({ operation: 'list_files', worktree: 'n' })).error).toContain('git worktree add');
+    expect((await caller.refused({ operation: 'list_files', worktree: 'n' })).error).toContain(
+      'git worktree add',
+    );
     const again = await caller.run('git worktree add -q -b lane/n .worktrees/n && git worktree list | wc -l');
     expect(again).toMatchObject({ exitCode: 0, stdout: '4\n', stderr: '' });
-    const use = await caller.run('ls; echo x > x && git add x && git commit -qm again && git log -1 --format=%s', 'n');
+    const use = await caller.run(
+      'ls; echo x > x && git add x && git commit -qm again && git log -1 --format=%s',
+      'n',
+    );
     expect(use.stdout).toBe('file.txt\nagain\n');
     const file = await caller.succeed({ operation: 'read_file', path: 'x', worktree: 'n' });
     expect(file).toMatchObject({ content: 'x' });
-    const gone = await caller.run('git worktree remove --force .worktrees/n && git worktree prune && git branch -q -D lane/n');
+    const gone = await caller.run(
+      'git worktree remove --force .worktrees/n && git worktree prune && git branch -q -D lane/n',
+    );
     expect(gone).toMatchObject({ exitCode: 0 });
   });
 
   it('[L17] does the operations that lanes may not: gc, prune, repack, deletion of branches', async () => {
     const config = readFileSync(repository.path('.git/config'), 'utf8');
     writeFileSync(repository.path('unsaved'), 'x');
-    const run = await caller.run('git gc -q && git prune && git repack -adq && git pack-refs --all && git branch -q -D other');
+    const run = await caller.run(
+      'git gc -q && git prune && git repack -adq && git pack-refs --all && git branch -q -D other',
+    );
     expect(run.exitCode).toBe(0);
     expect(run.stderr).not.toContain('codelanes:');
     expect(repository.git('branch', '--list', 'other')).toBe('');

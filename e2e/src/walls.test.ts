@@ -1,5 +1,5 @@
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { successesOf } from './rig/attacks.js';
 import type { Caller, Fields } from './rig/caller.js';
@@ -19,6 +19,15 @@ beforeAll(async () => {
   writeFileSync(repository.path('.git/hooks/pre-push'), '#!/bin/sh\n');
   repository.git('branch', 'packed');
   repository.git('pack-refs', '--all');
+  for (const [file, content] of [
+    ['.npmrc', 'token'],
+    ['.ssh/id_ed25519', 'key'],
+    ['.cargo/credentials.toml', 'token'],
+    ['.local/bin/tool', '#!/bin/sh\necho tool\n'],
+  ] as const) {
+    mkdirSync(dirname(join(repository.folder, file)), { recursive: true });
+    writeFileSync(join(repository.folder, file), content, { mode: 0o755 });
+  }
   // The home holds the repository and the worker's state, as an operator's does.
   deployment = await Deployment.start(repository, { worker: { home: repository.folder } });
   caller = deployment.caller();
@@ -92,7 +101,10 @@ describe('a scoped command', () => {
     '[L24] [L15] [T07] [T08] [T09] [T31] changes nothing outside its lane by: %s',
     async (_, attack) => {
       const before = [keptOut(), pointers()];
-      const attacks = Object.entries(forbidden()).map(([what, path]): [string, string] => [what, attack(path)]);
+      const attacks = Object.entries(forbidden()).map(([what, path]): [string, string] => [
+        what,
+        attack(path),
+      ]);
       const through = await successesOf(caller, 'a', Object.fromEntries(attacks));
       expect(through).toEqual([]);
       expect([keptOut(), pointers()]).toEqual(before);
@@ -186,6 +198,28 @@ describe('a scoped command', () => {
     expect(required.exitCode).not.toBe(0);
     expect(required.stderr).toContain("Cannot find module 'leftpad'");
     expect((await caller.run(`node -e 'require("leftpad")'`)).exitCode).toBe(0);
+  });
+
+  it('[L15] sees the tools of the home, read-only, and none of its credentials', async () => {
+    const home = repository.folder;
+    expect((await caller.run(`${home}/.local/bin/tool`, 'a')).stdout).toBe('tool\n');
+    const through = await successesOf(caller, 'a', {
+      'write a tool': `echo x > ${home}/.local/bin/tool`,
+      'add a tool': `touch ${home}/.local/bin/other`,
+      'read .npmrc': `cat ${home}/.npmrc`,
+      'read a key': `cat ${home}/.ssh/id_ed25519`,
+      'read credentials': `cat ${home}/.cargo/credentials.toml`,
+    });
+    expect(through).toEqual([]);
+    expect((await caller.run('echo $HOME; echo kept > ~/note', 'a')).stdout).not.toContain(home);
+    expect((await caller.run('cat ~/note', 'a')).stdout).toBe('kept\n');
+    expect((await caller.run('cat ~/note', 'b')).exitCode).not.toBe(0);
+  });
+
+  it('[T18] leaves nothing behind but what it did itself', async () => {
+    const before = digestOf(repository.root);
+    await caller.run('git status --short; true', 'a');
+    expect(digestOf(repository.root)).toEqual(before);
   });
 
   it('[L15] finds the secrets of the machine masked', async () => {

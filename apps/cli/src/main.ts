@@ -1,8 +1,16 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
+import { isErrno } from './connection/private-file.js';
 import { exitStatus } from './errors/cli-error.js';
 import { printError } from './errors/print-error.js';
 import { createProgram } from './program.js';
+
+// Whoever reads the output may have seen enough, as in `codelanes lanes | head`; what is cleaned up at the end still is.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (!isErrno(error, 'EPIPE')) throw error;
+  });
+}
 
 try {
   await createProgram().parseAsync();

@@ -8,6 +8,18 @@ const messageSchema = z.union([
   z.strictObject({ failed: z.string() }),
 ]);
 
+/** Beyond the first ones, which Node shuts off from its children by itself. */
+export const inheritedAs = 40;
+
+/** What a process under test finds where it is started. */
+export interface Surroundings {
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** A descriptor that it gets as `inheritedAs`, as from a careless service manager. */
+  readonly inherited?: number | undefined;
+  /** A program and its first arguments that are put before its own, and which ends by becoming it. */
+  readonly launcher?: readonly string[] | undefined;
+}
+
 /** A process under test: the real thing, which can be killed and stopped. */
 export class Child {
   readonly process: ChildProcess;
@@ -27,11 +39,12 @@ export class Child {
   static async start(
     name: 'bridge' | 'worker',
     options: object,
-    environment: NodeJS.ProcessEnv = process.env,
+    { environment = process.env, inherited, launcher = [] }: Surroundings = {},
   ): Promise<{ child: Child; announced: string }> {
     const program = fileURLToPath(new URL(`../../dist/rig/processes/${name}-process.js`, import.meta.url));
-    const spawned = spawn(process.execPath, [program], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    const [command = process.execPath, ...words] = [...launcher, process.execPath, program];
+    const spawned = spawn(command, words, {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...leaked(inherited)],
       env: environment,
     });
     const child = new Child(spawned);
@@ -49,6 +62,12 @@ export class Child {
     return this.process.pid ?? 0;
   }
 
+  /** Resolves when it has ended by itself. */
+  get exited(): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return Promise.resolve();
+    return once(this.process, 'exit').then(() => undefined);
+  }
+
   /** Sends a signal and waits for the end that it brings. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
@@ -56,4 +75,9 @@ export class Child {
     this.process.kill(signal);
     await exited;
   }
+}
+
+function leaked(descriptor: number | undefined): ('ignore' | number)[] {
+  if (descriptor === undefined) return [];
+  return [...Array.from({ length: inheritedAs - 4 }, () => 'ignore' as const), descriptor];
 }

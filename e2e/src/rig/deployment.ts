@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import type { BridgeOptions } from '@codelanes/bridge';
 import type { WorkerOptions } from '@codelanes/worker';
 import { Caller } from './caller.js';
-import { Child } from './child.js';
+import { Child, type Surroundings } from './child.js';
 import type { Repository } from './repository.js';
 
-export interface DeploymentOptions {
+/** What a test wants otherwise; the surroundings are the worker's. */
+export interface DeploymentOptions extends Surroundings {
   readonly slots?: number;
   readonly lanes?: boolean;
   readonly bridge?: Partial<BridgeOptions>;
   readonly worker?: Partial<WorkerOptions>;
-  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** Clocks in tenths of a second, for tests in which a lease or a process has to end. */
@@ -84,7 +84,7 @@ export class Deployment {
         ...this.#options.worker,
         ...more,
       } satisfies WorkerOptions,
-      this.#options.environment,
+      this.#options,
     );
     this.worker = child;
     return child;

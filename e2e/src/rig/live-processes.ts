@@ -26,10 +26,13 @@ export async function untilGone(marker: string): Promise<void> {
   while (processesWith(marker).length > 0) await sleep(5);
 }
 
-/** Waits until `sleep <marker>` itself runs, which no text of a call can be taken for. */
-export async function untilSleeping(marker: string): Promise<void> {
-  const sleeps = (pid: number) => commandLineOf(String(pid)) === `sleep\0${marker}\0`;
-  while (!processesWith(marker).some(sleeps)) await sleep(5);
+/** Waits until `sleep <marker>` itself runs, which no text of a call can be taken for; answers its pid. */
+export async function untilSleeping(marker: string): Promise<number> {
+  for (;;) {
+    const sleeper = processesWith(marker).find((pid) => commandLineOf(String(pid)) === `sleep\0${marker}\0`);
+    if (sleeper !== undefined) return sleeper;
+    await sleep(5);
+  }
 }
 
 function commandLineOf(pid: string): string {

@@ -21,6 +21,8 @@ export interface Stage {
   readonly workerId: string;
   readonly workspaceId: string;
   readonly screen: Screen;
+  /** Aborts when the person who watches has seen enough. */
+  readonly signal: AbortSignal;
 }
 
 export interface Played {
@@ -51,13 +53,13 @@ export async function playCalls(stage: Stage, calls: readonly DemoCall[]): Promi
 }
 
 async function play(
-  { client, workerId, workspaceId, screen }: Stage,
+  { client, workerId, workspaceId, screen, signal }: Stage,
   call: DemoCall | undefined,
   track: CallTrack,
   nowMs: () => number,
 ): Promise<Ran> {
   if (call === undefined) throw new RangeError('every track belongs to a call');
-  await delay(call.sentAtMs);
+  await delay(call.sentAtMs, undefined, { signal });
   let saidKey: string | undefined;
   const listener: CallListener = {
     onView: ({ state, waiting }) => {
@@ -70,12 +72,7 @@ async function play(
     },
   };
   const request = requestOf(workspaceId, [call.command], { ...call, timeout: timeoutMs });
-  const result = await runCall(
-    client,
-    { workerId, request, patienceMs },
-    listener,
-    new AbortController().signal,
-  );
+  const result = await runCall(client, { workerId, request, patienceMs }, listener, signal);
   if (track.enter('settled', nowMs())) screen.change(nowMs(), call.label, 'has ended');
   const ran = ranFrom(result.stdout);
   if (result.exitCode === 0 && ran !== undefined) return ran;

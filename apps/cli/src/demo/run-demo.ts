@@ -21,8 +21,9 @@ const calls = [first, second, whole, laterA, laterB];
  * the same calls with lanes and without. Leaves nothing behind.
  *
  * @returns whether everything that it showed was true.
+ * @throws the reason of an abort; then too nothing is left behind.
  */
-export async function runDemo(output: Output): Promise<boolean> {
+export async function runDemo(output: Output, signal: AbortSignal): Promise<boolean> {
   const screen = new Screen(output);
   const folder = await mkdtemp(join(tmpdir(), 'codelanes-demo-'));
   const repository = join(folder, 'sample');
@@ -33,7 +34,7 @@ export async function runDemo(output: Output): Promise<boolean> {
     );
     const { stop, ...processes } = await startProcesses(repository, folder);
     try {
-      return await show({ ...processes, screen }, repository);
+      return await show({ ...processes, screen, signal }, repository);
     } finally {
       await stop();
     }
@@ -60,14 +61,14 @@ async function show(stage: Stage, repository: string): Promise<boolean> {
 }
 
 async function tryTheWall(
-  { client, workerId, workspaceId, screen }: Stage,
+  { client, workerId, workspaceId, screen, signal }: Stage,
   repository: string,
 ): Promise<Finding> {
   const command = 'echo stolen > ../b/stolen.txt';
   screen.say(`\nIn lane a: ${command}`);
   const request = requestOf(workspaceId, [command], { worktree: 'a' });
   const call = { workerId, request, patienceMs: 30_000 };
-  const attempt = await runCall(client, call, {}, new AbortController().signal);
+  const attempt = await runCall(client, call, {}, signal);
   screen.say(`  ${attempt.stderr.trim()} (status ${attempt.exitCode ?? 'none'})`);
   return wallFinding(attempt, existsSync(join(repository, '.worktrees', 'b', 'stolen.txt')));
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** The linked worktrees of the sample, each on a branch of its own. */
-export const sampleWorktrees = ['a', 'b'] as const;
+const sampleWorktrees = ['a', 'b'] as const;
 export type SampleWorktree = (typeof sampleWorktrees)[number];
 
 /** Makes a repository with one commit and its linked worktrees, apart from any Git settings of this machine. */

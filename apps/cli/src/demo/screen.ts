@@ -4,6 +4,7 @@ import { drawTimeline } from './timeline.js';
 
 const redrawEveryMs = 100;
 const plainWidth = 100;
+const widest = 120;
 
 export interface Output {
   readonly isTTY?: boolean;
@@ -48,11 +49,16 @@ export class Screen {
   }
 
   #draw(rows: readonly TimelineRow[], nowMs: number): void {
-    const width = this.#live ? Math.min(this.#output.columns ?? plainWidth, 120) : plainWidth;
-    const lines = drawTimeline(rows, nowMs, { width, colour: this.#live });
+    const lines = drawTimeline(rows, nowMs, { width: this.#width(), colour: this.#live });
     const back = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
     const clear = this.#live ? '\u001b[2K' : '';
     this.#output.write(`${back}${lines.map((line) => `${clear}${line}\n`).join('')}`);
     this.#drawn = this.#live ? lines.length : 0;
+  }
+
+  /** One column is left free, since a full line makes some terminals begin another. */
+  #width(): number {
+    const { columns = 0 } = this.#output;
+    return this.#live && columns > 0 ? Math.min(columns - 1, widest) : plainWidth;
   }
 }

@@ -23,14 +23,18 @@ const colourEnd = '\u001b[0m';
 /** Shortest time that a whole line stands for, so that a young timeline does not jump about. */
 const leastSpanMs = 8_000;
 
+const leastBarWidth = 20;
+
 /** Draws calls as bars over one axis of time, a line for each, and the axis last. */
 export function drawTimeline(rows: readonly TimelineRow[], nowMs: number, style: TimelineStyle): string[] {
-  const labelWidth = Math.max(0, ...rows.map(({ label }) => label.length));
-  const barWidth = Math.max(10, style.width - labelWidth - 2);
+  const longest = Math.max(0, ...rows.map(({ label }) => label.length));
+  // In a narrow terminal labels give way: a line that wraps could not be drawn over.
+  const labelWidth = Math.min(longest, Math.max(0, style.width - leastBarWidth - 2));
+  const barWidth = Math.max(1, style.width - labelWidth - 2);
   const msPerCell = Math.max(leastSpanMs, nowMs) / barWidth;
   const bars = rows.map(({ label, spans }) => {
     const cells = Array.from({ length: barWidth }, (_, cell) => cellAt(spans, cell, msPerCell, nowMs));
-    return `${label.padEnd(labelWidth)}  ${paint(cells, style.colour)}`.trimEnd();
+    return `${label.slice(0, labelWidth).padEnd(labelWidth)}  ${paint(cells, style.colour)}`.trimEnd();
   });
   return [...bars, `${' '.repeat(labelWidth)}  ${axis(barWidth, msPerCell)}`.trimEnd()];
 }
@@ -60,7 +64,9 @@ function axis(width: number, msPerCell: number): string {
   const stepMs = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000].find((ms) => ms / msPerCell >= 6) ?? 120_000;
   let line = '';
   for (let atMs = 0; Math.round(atMs / msPerCell) < width; atMs += stepMs) {
-    line = `${line.padEnd(Math.round(atMs / msPerCell))}${atMs / 1000}s`;
+    const longer = `${line.padEnd(Math.round(atMs / msPerCell))}${atMs / 1000}s`;
+    if (longer.length > width) break;
+    line = longer;
   }
-  return line.slice(0, width);
+  return line;
 }

@@ -6,6 +6,7 @@ import type { LaneFacts } from '../sandbox/lane-facts.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import { laneFolders, type SharedFolders } from '../sandbox/worker-folders.js';
+import { dropGitlinks } from './drop-gitlinks.js';
 import { executeCommand, type CommandOutcome, type Ended } from './execute-command.js';
 
 /** What must be on disk before something of a call runs. */
@@ -30,6 +31,8 @@ export interface LaneCommand {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly graceMs?: number | undefined;
+  /** How long a killed sandbox may take to be gone, in milliseconds. */
+  readonly goneWithinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly journalId: string;
   /** Writes and syncs the record; the command runs only when that is fulfilled. */
@@ -77,10 +80,11 @@ class LaneRun {
 
   async run(): Promise<LaneOutcome> {
     const { policy, descriptors } = this.#sandbox;
-    const { command, timeoutMs, maxOutputBytes, graceMs, signal, journalId, machine, journalStart } =
-      this.#call;
+    const { machine, journalStart, ...call } = this.#call;
     const outcome = await executeCommand({
-      ...{ policy, descriptors, command, timeoutMs, maxOutputBytes, graceMs, signal, journalId },
+      ...call,
+      policy,
+      descriptors,
       shell: machine.shell,
       journalStart: (init) => journalStart({ stage: 'command', init, snapshot: this.#snapshot }),
       afterwards: (ended) => this.#afterwards(ended),
@@ -91,19 +95,20 @@ class LaneRun {
   async #afterwards({ ending, gone }: Ended): Promise<string[]> {
     if (!gone) {
       this.#quarantine = 'The processes of the command could not be shown to be gone.';
-      return [this.#quarantine];
+      return this.#closed();
     }
     const notices = ending.kind === 'exited' ? [] : this.#clearLock();
     if (this.#snapshot === undefined) return notices;
     const audit = auditCheckout(this.#snapshot);
     this.#quarantine = audit.quarantine;
     const dropped = audit.strayGitlinks.length === 0 ? [] : await this.#dropGitlinks(audit.strayGitlinks);
-    return [
-      ...notices,
-      ...audit.notices,
-      ...dropped,
-      ...(audit.quarantine === undefined ? [] : [audit.quarantine]),
-    ];
+    return [...notices, ...audit.notices, ...dropped, ...this.#closed()];
+  }
+
+  #closed(): string[] {
+    return this.#quarantine === undefined
+      ? []
+      : [`${this.#quarantine} The lane is closed until that is settled.`];
   }
 
   #clearLock(): string[] {
@@ -114,37 +119,21 @@ class LaneRun {
   }
 
   async #dropGitlinks(paths: readonly string[]): Promise<string[]> {
-    const { policy, descriptors } = this.#sandbox;
     const { journalId, journalStart, shared } = this.#call;
-    const outcome = await executeCommand({
-      ...{
-        policy,
-        descriptors,
-        journalId,
-        shell: '/bin/sh',
-        timeoutMs: 10_000,
-        maxOutputBytes: 4_096,
-        graceMs: 0,
-      },
-      command: `exec ${quoted(shared.realGit)} -c core.fsmonitor=false update-index --force-remove -- ${paths.map(quoted).join(' ')}`,
+    const { dropped, sentence } = await dropGitlinks({
+      paths,
+      sandbox: this.#sandbox,
+      realGit: shared.realGit,
+      journalId,
       journalStart: (init) => journalStart({ stage: 'repair', init, snapshot: this.#snapshot }),
     });
-    const names = paths.map((path) => JSON.stringify(path)).join(', ');
-    if (outcome.gone && outcome.exitCode === 0) {
-      return [
-        `${names} was taken out of the index: it is a repository of its own, whose settings Git would run.`,
-      ];
-    }
-    this.#quarantine = `${names} could not be taken out of the index: ${outcome.stderr.trim()}`;
-    return [this.#quarantine];
+    if (dropped) return [sentence];
+    this.#quarantine = sentence;
+    return [];
   }
 }
 
 function gitDirectoryOf(lane: LaneFacts): number | undefined {
   if (lane.kind === 'plain') return undefined;
   return lane.kind === 'worktree' ? lane.descriptors.metadata : lane.descriptors.git;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }

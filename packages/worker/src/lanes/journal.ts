@@ -97,6 +97,12 @@ export class Journal {
     return this.#start({ kind: 'command', ...start, at: this.#now() });
   }
 
+  /** Like `startCommand`, for a further process of a call that has started and not ended. */
+  async continueCommand(start: Omit<CommandRecord, 'kind' | 'at'>): Promise<void> {
+    if (!this.#open.has(start.call)) throw new Error(`Call ${start.call} is not open and cannot go on.`);
+    await this.#append({ kind: 'command', ...start, at: this.#now() });
+  }
+
   /** Resolves when it is on disk that the write may have begun. */
   startWrite(start: Omit<WriteRecord, 'kind' | 'at'>): Promise<void> {
     return this.#start({ kind: 'write', ...start, at: this.#now() });

@@ -24,8 +24,8 @@ describe('the lock of a root', () => {
         message: expect.stringContaining(`pid ${process.pid}`) as string,
       }),
     );
-    lock.release();
-    RootLock.take(state, root, state).release();
+    lock.close();
+    RootLock.take(state, root, state).close();
   });
 
   it('is one for two paths to the same folder, and another for another folder', () => {
@@ -33,13 +33,13 @@ describe('the lock of a root', () => {
     const lock = RootLock.take(state, statSync(state, { bigint: true }), state);
     const link = join(state, 'link');
     expect(() => RootLock.take(state, statSync(link, { bigint: true }), link)).toThrow('Another worker');
-    RootLock.take(state, statSync(tmpdir(), { bigint: true }), tmpdir()).release();
-    lock.release();
+    RootLock.take(state, statSync(tmpdir(), { bigint: true }), tmpdir()).close();
+    lock.close();
   });
 
   it('is free again as soon as its holder was killed', async () => {
     const root = statSync(state, { bigint: true });
-    RootLock.take(state, root, state).release();
+    RootLock.take(state, root, state).close();
     const file = join(state, 'locks', rootKey(root));
     const holder = spawn('flock', ['-x', '-o', file, 'sh', '-c', 'echo on; exec sleep 60'], {
       stdio: 'pipe',
@@ -50,13 +50,13 @@ describe('the lock of a root', () => {
     const ended = new Promise((resolve) => holder.once('exit', resolve));
     process.kill(-(holder.pid ?? 0), 'SIGKILL');
     await ended;
-    RootLock.take(state, root, state).release();
+    RootLock.take(state, root, state).close();
   });
 
   it('is not inherited by processes that the worker starts', () => {
     const lock = RootLock.take(state, statSync(state, { bigint: true }), state);
     const { stdout } = spawnSync('ls', ['-l', '/proc/self/fd'], { encoding: 'utf8' });
     expect(stdout).not.toContain(state);
-    lock.release();
+    lock.close();
   });
 });

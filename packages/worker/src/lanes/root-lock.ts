@@ -39,7 +39,8 @@ export class RootLock {
     return new RootLock(fd);
   }
 
-  release(): void {
+  /** Another worker may take the root from now on. */
+  close(): void {
     closeSync(this.#fd);
   }
 }

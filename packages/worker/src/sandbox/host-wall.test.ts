@@ -70,19 +70,22 @@ describe('a lane is kept out', () => {
     }
   });
 
-  it('of a socket that stands on a read-only mount [S4: 20]', async () => {
-    // Where Git's own file system monitor listens.
-    const path = join(fixture.git, 'fsmonitor--daemon.ipc');
-    const server = await listening(path);
-    try {
-      const got = await fixture.breakThrough('a', {
-        connect: `node -e 'require("node:net").connect("${path}").on("connect",()=>process.exit(0)).on("error",()=>process.exit(1))'`,
-      });
-      expect(got).toEqual([]);
-    } finally {
-      server.close();
-    }
-  });
+  it.each(['', 'worktrees/b'])(
+    'of a socket that stands on a read-only mount, in .git/%s [S4: 20]',
+    async (of) => {
+      // Where Git's own file system monitor listens, for the checkout and for a sibling.
+      const path = join(fixture.git, of, 'fsmonitor--daemon.ipc');
+      const server = await listening(path);
+      try {
+        const got = await fixture.breakThrough('a', {
+          connect: `node -e 'require("node:net").connect("${path}").on("connect",()=>process.exit(0)).on("error",()=>process.exit(1))'`,
+        });
+        expect(got).toEqual([]);
+      } finally {
+        server.close();
+      }
+    },
+  );
 
   it("of the worker's environment and descriptors [S4: 22-23]", async () => {
     process.env['CODELANES_TEST_SECRET'] = 'do-not-tell';

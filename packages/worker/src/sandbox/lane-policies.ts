@@ -24,7 +24,10 @@ export interface PolicyFacts {
 export interface RepositoryFacts {
   /** The text of the shared configuration. */
   readonly config: string;
-  /** Names in the common directory that are neither file nor folder: daemons listen there. */
+  /**
+   * Paths, relative to the common directory, of what is neither file nor folder in it and in the siblings' metadata:
+   * daemons listen there, and a read-only mount keeps nobody from connecting.
+   */
   readonly sockets: readonly string[];
 }
 
@@ -49,12 +52,12 @@ export function worktreePolicy(
       pinned('readable', common, 'commonDir'),
       { kind: 'text', path: `${common}/config`, text: withPreciousObjects(facts.repository.config) },
       pinned('writable', `${common}/objects`, 'objects'),
-      ...facts.repository.sockets.map((name): Mount => ({ kind: 'masked', path: `${common}/${name}` })),
       // A planted alternates file would choose what the next call may read.
       pinned('readable', `${common}/objects/info`, 'objects/info'),
       pinned('writable', `${common}/refs`, 'refs'),
       pinned('writable', `${common}/logs/refs`, 'logs/refs'),
       pinned('readable', `${common}/worktrees`, 'worktrees'),
+      ...facts.repository.sockets.map((name): Mount => ({ kind: 'masked', path: `${common}/${name}` })),
       pinned('writable', metadata, 'metadata'),
       pinned('readable', `${metadata}/commondir`, 'commondir'),
       pinned('readable', `${metadata}/gitdir`, 'gitdir'),

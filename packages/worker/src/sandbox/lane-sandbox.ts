@@ -1,4 +1,5 @@
 import { Directory } from '../files/directory.js';
+import { FileRefusal } from '../files/refusal.js';
 import type { LaneFacts, WorktreeLane } from './lane-facts.js';
 import {
   checkoutPolicy,
@@ -52,9 +53,47 @@ function policyOf(lane: LaneFacts, facts: PolicyFacts, pins: Pins): Policy {
 function repositoryFacts(lane: WorktreeLane, pins: Pins): RepositoryFacts {
   const common = Directory.open(lane.commonDir);
   try {
-    const sockets = common.list().filter((entry) => entry.kind === 'other');
-    return { config: readPinned(pins, 'config'), sockets: sockets.map((entry) => entry.name) };
+    const siblings = foldersIn(common, 'worktrees').filter(
+      (id) => lane.metadataDir !== `${lane.commonDir}/worktrees/${id}`,
+    );
+    const sockets = [
+      ...socketsIn(common, []),
+      ...siblings.flatMap((id) => socketsIn(common, ['worktrees', id])),
+    ];
+    return { config: readPinned(pins, 'config'), sockets };
   } finally {
     common.close();
+  }
+}
+
+function foldersIn(common: Directory, name: string): string[] {
+  const folder = common.child(name);
+  try {
+    return folder
+      .list()
+      .filter(({ kind }) => kind === 'directory')
+      .map((entry) => entry.name);
+  } finally {
+    folder.close();
+  }
+}
+
+/** Paths, relative to the common directory, of what is neither file nor folder in one of its folders. */
+function socketsIn(common: Directory, segments: readonly string[]): string[] {
+  let folder: Directory;
+  try {
+    folder = common.walk(segments);
+  } catch (error) {
+    // A sibling that was removed since it was listed has no socket.
+    if (error instanceof FileRefusal) return [];
+    throw error;
+  }
+  try {
+    return folder
+      .list()
+      .filter(({ kind }) => kind === 'other')
+      .map(({ name }) => [...segments, name].join('/'));
+  } finally {
+    folder.close();
   }
 }

@@ -6,6 +6,7 @@ import { Holds } from '../lanes/holds.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { runTool } from '../tools/run-tool.js';
 import { openLane } from './opened-lane.js';
+import { settleOwedAudit } from './owed-audit.js';
 import { runCommand, type CommandSetting } from './run-command.js';
 import type { ServedRoot } from './served-root.js';
 import { toolContext } from './tool-setting.js';
@@ -136,13 +137,13 @@ export class CallDesk {
     signal: AbortSignal,
   ): Promise<WorkspaceToolResult> {
     const { request } = assignment;
+    const { commands, connection, ripgrep, log } = this.#options;
+    await settleOwedAudit(root, commands?.(root), log);
     const lane = openLane(root, request);
     try {
       if (request.operation !== 'execute_command') {
-        const { ripgrep } = this.#options;
         return await runTool(toolContext({ root, lane, assignment, ripgrep, signal }), request);
       }
-      const { commands, connection } = this.#options;
       if (commands === undefined) {
         throw new CodelanesError('COMMAND_DISABLED', 'This machine cannot wall a command, so none is run.');
       }

@@ -4,14 +4,12 @@ import { FileRefusal } from '../files/refusal.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { recover } from '../lanes/recovery.js';
 import type { WriteRecord } from '../lanes/journal-record.js';
-import { finishInterruptedAudit } from './checkout-audit.js';
 import { openLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
 
 /**
- * Brings a root into order after whatever ended the last worker: kills what it left, audits the checkout that
- * its command may have changed, and removes temporary files of writes that were cut short. Comes before
- * anything is offered. What cannot be proven gone within that many milliseconds is quarantined.
+ * Brings a root into order after whatever ended the last worker: kills what it left, and
+ * removes temporary files of writes that were cut short. Comes before anything else. What cannot be proven gone within that many milliseconds is quarantined.
  */
 export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: Logger): Promise<void> {
   const { journal, quarantine, lane } = root;
@@ -23,20 +21,13 @@ export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: L
     goneWithinMs,
   });
   const interrupted = recovered.commands.map(({ call }) => call);
-  if (interrupted.length > 0)
+  if (interrupted.length > 0) {
     log.warn({ workspace: root.id, interrupted }, 'commands of an earlier worker were ended');
-  // While something may still write into the checkout an audit proves nothing; it stays for the next start.
-  if (quarantine.list().length === 0) await auditInterrupted(root, log);
+  }
   for (const write of recovered.writes) {
     removeTemporary(root, write);
     await journal.end(write.call);
   }
-}
-
-async function auditInterrupted(root: ServedRoot, log: Logger): Promise<void> {
-  const audited = finishInterruptedAudit(root.stateDir);
-  for (const notice of audited?.notices ?? []) log.warn({ workspace: root.id }, notice);
-  if (audited?.quarantine !== undefined) await root.quarantine.add(root.lane, audited.quarantine, []);
 }
 
 function removeTemporary(root: ServedRoot, { lane, path, temporary }: WriteRecord): void {

@@ -1,26 +1,22 @@
-import { CodelanesError, laneKey, limits } from '@codelanes/protocol';
+import { CodelanesError, describeLane, laneKey, limits } from '@codelanes/protocol';
 import type { Assignment, ExecuteCommandRequest, ExecuteCommandResult } from '@codelanes/protocol';
-import { executeCommand, type CommandOutcome, type Ended } from '../commands/execute-command.js';
+import { runInLane, type LaneOutcome, type StartRecord } from '../commands/run-in-lane.js';
 import { FileRefusal } from '../files/refusal.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
-import type { AuditResult } from '../sandbox/audit/audit.js';
-import { clearIndexLock } from '../sandbox/index-lock.js';
 import { laneTop } from '../sandbox/lane-facts.js';
-import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
-import { laneFolders, type SharedFolders } from '../sandbox/worker-folders.js';
-import { beginAudit, type CheckoutAudit } from './checkout-audit.js';
+import type { SharedFolders } from '../sandbox/worker-folders.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
+import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
 
-/** What every command of a worker is run with. */
+/** What every command of a root is run with. */
 export interface CommandSetting {
   readonly machine: MachineFacts;
-  readonly folders: SharedFolders;
-  readonly journalMark: string;
+  readonly shared: SharedFolders;
   /** Milliseconds between the polite signal and the kill. */
   readonly killGraceMs: number;
-  /** Milliseconds that what was killed may take to be gone. */
+  /** How long what was killed may take to be gone before its lane is quarantined, in milliseconds. */
   readonly goneWithinMs: number;
 }
 
@@ -29,13 +25,14 @@ export interface CommandCall {
   readonly assignment: Assignment;
   readonly request: ExecuteCommandRequest;
   readonly signal: AbortSignal;
-  /** Called when the start is on disk and right before the command may run. */
+  /** Called when a start is on disk and right before the process may run. */
   readonly onStart: (init: ProcessIdentity) => void;
 }
 
 /**
- * Runs one command walled into its lane: verifies the lane a second time, starts the sandbox behind its gate
- * with a journal entry, and when everything of it is gone audits a checkout and clears what a killed Git left.
+ * Runs one command walled into its lane, which is verified a second time right before. Every start is on disk
+ * before it happens; at a checkout the snapshot for the audit too. A lane of which something may be left is
+ * quarantined.
  *
  * @throws {CodelanesError} saying why nothing ran, or `EXECUTION_ABORTED` for a command that was cancelled.
  */
@@ -56,7 +53,6 @@ class CommandRun {
   readonly #setting: CommandSetting;
   readonly #call: CommandCall;
   readonly #lane: OpenedLane;
-  #audit: CheckoutAudit | undefined;
   #init: ProcessIdentity | undefined;
 
   constructor(setting: CommandSetting, call: CommandCall, lane: OpenedLane) {
@@ -66,70 +62,57 @@ class CommandRun {
   }
 
   async run(): Promise<ExecuteCommandResult> {
-    const { facts } = this.#lane;
-    const { root, assignment, request } = this.#call;
-    const sandbox = openLaneSandbox(facts, {
-      machine: this.#setting.machine,
-      folders: laneFolders(this.#setting.folders, laneKey(assignment.lane)),
-      workingDirectory: workingDirectoryOf(this.#lane, request.cwd),
-    });
+    const { root, request } = this.#call;
+    // While something may still write into the checkout an audit proves nothing, so it stays owed.
+    let auditOwed = false;
     try {
-      if (facts.kind === 'checkout') this.#audit = await beginAudit(root.stateDir, facts);
-      return resultOf(request, await this.#execute(sandbox));
+      const outcome = await this.#execute();
+      auditOwed = !outcome.gone;
+      if (outcome.quarantine !== undefined) await this.#quarantine(outcome.quarantine, outcome.gone);
+      return resultOf(request, outcome);
     } finally {
-      sandbox.close();
-      // Nothing ran, so there is nothing to compare; the snapshot must not outlive the call.
-      if (this.#init === undefined) this.#audit?.finish();
+      if (this.#lane.facts.kind === 'checkout' && !auditOwed) forgetSnapshot(root.stateDir);
     }
   }
 
-  #execute({ policy, descriptors }: LaneSandbox): Promise<CommandOutcome> {
-    const { machine, journalMark, killGraceMs, goneWithinMs } = this.#setting;
-    const { assignment, request, signal } = this.#call;
-    return executeCommand({
-      policy,
-      descriptors,
+  #execute(): Promise<LaneOutcome> {
+    const { machine, shared, killGraceMs, goneWithinMs } = this.#setting;
+    const { root, assignment, request, signal } = this.#call;
+    return runInLane({
+      lane: this.#lane.facts,
+      laneKey: laneKey(assignment.lane),
+      machine,
+      shared,
+      workingDirectory: workingDirectoryOf(this.#lane, request.cwd),
       command: request.command,
-      shell: machine.shell,
-      journalId: journalMark,
-      journalStart: (init) => this.#start(init),
-      signal,
       timeoutMs: assignment.executionMs,
       maxOutputBytes: request.maxOutputBytes ?? limits.commandDefaultOutputBytes,
       graceMs: killGraceMs,
       goneWithinMs,
-      afterwards: (ended) => this.#cleanUp(ended),
+      signal,
+      journalId: root.journal.id,
+      journalStart: (record) => this.#record(record),
     });
   }
 
-  async #start(init: ProcessIdentity): Promise<void> {
+  async #record({ stage, init, snapshot }: StartRecord): Promise<void> {
     const { root, assignment, onStart } = this.#call;
-    await root.journal.startCommand({ call: assignment.callId, lane: assignment.lane, process: init });
+    const start = { call: assignment.callId, lane: assignment.lane, process: init };
+    if (snapshot !== undefined) await keepSnapshot(root.stateDir, snapshot);
+    await (stage === 'command' ? root.journal.startCommand(start) : root.journal.continueCommand(start));
     this.#init = init;
     onStart(init);
   }
 
-  async #cleanUp({ ending, gone }: Ended): Promise<readonly string[]> {
-    const { assignment } = this.#call;
-    if (!gone) {
-      const reason = `Processes of call ${assignment.callId} could not be shown to be gone.`;
-      return this.#quarantine(reason, this.#init === undefined ? [] : [this.#init]);
-    }
-    const { gitDescriptor } = this.#lane;
-    if (ending.kind !== 'exited' && gitDescriptor !== undefined) clearIndexLock(gitDescriptor);
-    const audited: AuditResult = this.#audit?.finish() ?? { notices: [] };
-    if (audited.quarantine === undefined) return audited.notices;
-    return [...audited.notices, ...(await this.#quarantine(audited.quarantine, []))];
-  }
-
-  async #quarantine(reason: string, processes: readonly ProcessIdentity[]): Promise<readonly string[]> {
+  async #quarantine(reason: string, gone: boolean): Promise<void> {
     const { root, assignment } = this.#call;
-    await root.quarantine.add(assignment.lane, reason, processes);
-    return [`${reason} The lane is closed until that is settled.`];
+    const processes = gone || this.#init === undefined ? [] : [this.#init];
+    const sentence = `Call ${assignment.callId} left ${describeLane(assignment.lane)} in doubt. ${reason}`;
+    await root.quarantine.add(assignment.lane, sentence, processes);
   }
 }
 
-function resultOf(request: ExecuteCommandRequest, outcome: CommandOutcome): ExecuteCommandResult {
+function resultOf(request: ExecuteCommandRequest, outcome: LaneOutcome): ExecuteCommandResult {
   if (outcome.ending.kind === 'cancelled') {
     throw new CodelanesError('EXECUTION_ABORTED', 'The command was stopped on request while it ran.');
   }

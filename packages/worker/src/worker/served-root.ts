@@ -8,6 +8,7 @@ import { Journal } from '../lanes/journal.js';
 import { LaneRefusal } from '../lanes/lane-refusal.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { Quarantine } from '../lanes/quarantine.js';
+import { MachineLock } from '../lanes/machine-lock.js';
 import { RootLock, rootKey } from '../lanes/root-lock.js';
 
 /** What stands at a root: a checkout with its lanes, or a plain folder, which is one lane. */
@@ -38,20 +39,24 @@ export function rootStateDir(stateDir: string, identity: FileIdentity): string {
 }
 
 /**
- * Takes a root: its lock first, then everything that only the lock's holder may open.
+ * Takes a root: its locks first, then everything that only their holder may open.
  *
  * @throws {CodelanesError} `REGISTRATION_INVALID` where another worker holds it.
  */
 export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot> {
   const identity = identityOf(statSync(root.root, { bigint: true }));
-  const lock = RootLock.take(stateDir, identity, root.root);
-  const opened: { close(): Promise<void> }[] = [];
+  const taken: { close(): Promise<void> | void }[] = [];
+  const close = async () => {
+    for (const each of taken.splice(0).reverse()) await each.close();
+  };
   try {
+    taken.push(RootLock.take(stateDir, identity, root.root));
+    taken.push(await MachineLock.take(identity, root.root));
     const folder = rootStateDir(stateDir, identity);
     const journal = await Journal.open(join(folder, 'journal'));
-    opened.push(journal);
+    taken.push(journal);
     const quarantine = await Quarantine.open(join(folder, 'quarantine'), hostProcesses);
-    opened.push(quarantine);
+    taken.push(quarantine);
     const layout = layoutOf(root.root, identity);
     return {
       id: root.id,
@@ -63,15 +68,10 @@ export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot
       stateDir: folder,
       journal,
       quarantine,
-      close: async () => {
-        await journal.close();
-        await quarantine.close();
-        lock.release();
-      },
+      close,
     };
   } catch (error) {
-    for (const each of opened) await each.close();
-    lock.release();
+    await close();
     throw error;
   }
 }

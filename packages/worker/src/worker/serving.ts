@@ -12,6 +12,7 @@ import { CallDesk } from './call-desk.js';
 import { deferred } from './deferred.js';
 import { capabilitiesOf } from './offer.js';
 import type { CompiledOptions } from './options.js';
+import { settleOwedAudit } from './owed-audit.js';
 import { recoverRoot } from './recovery.js';
 import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
@@ -90,7 +91,11 @@ export class Serving {
         warnOfMissingLanes(root, options, log);
       }
       const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
-      return new Serving(options, log, roots, journalId, await prepareWall(options, log));
+      const commands = await prepareWall(options, log);
+      for (const root of roots) {
+        if (root.quarantine.list().length === 0) await settleOwedAudit(root, commands?.(root), log);
+      }
+      return new Serving(options, log, roots, journalId, commands);
     } catch (error) {
       for (const root of roots) await root.close();
       throw error;

@@ -24,9 +24,9 @@ export async function prepareWall(
     return undefined;
   }
   const { home, killGraceMs, goneWithinMs } = options;
-  const folders = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
+  const shared = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
   const machine = gatherMachineFacts({ home, searchPath });
-  const tested = await selfTest({ machine, shared: folders });
+  const tested = await selfTest({ machine, shared });
   if (!tested.ok) {
     log.error(`No command is run on this machine. ${tested.reason} ${tested.remedy}`);
     return undefined;
@@ -36,8 +36,7 @@ export async function prepareWall(
   );
   return (root) => ({
     machine: machines.get(root.id) ?? machine,
-    folders,
-    journalMark: root.journal.id,
+    shared,
     killGraceMs,
     goneWithinMs,
   });
