@@ -1,7 +1,8 @@
 /**
  * Brings a fresh machine and a fresh clone to where everything runs: system programs, pnpm, packages, build.
  * Does nothing that is done already. Stops before its first change where it could not finish.
- * Plain Node with no dependency, since nothing is installed yet. `--quiet` leaves out what went well.
+ * Plain Node with no dependency, since nothing is installed yet. `--quiet` leaves out what went well, `--tests`
+ * brings what only tests need as well.
  */
 import { buildAll } from './setup/build.mjs';
 import { nodeFault } from './setup/node-version.mjs';
@@ -16,7 +17,7 @@ import {
 const say = process.argv.includes('--quiet') ? () => undefined : console.log;
 
 function setup() {
-  const missing = missingSystemPackages();
+  const missing = missingSystemPackages({ forTests: process.argv.includes('--tests') });
   const faults = [nodeFault(), systemPackagesFault(missing), packageManagerFault()].filter(
     (fault) => fault !== undefined,
   );

@@ -22,7 +22,9 @@ afterAll(async () => {
 const fileOf = (lane: string) => repository.path('calls.log', lane);
 
 function command(lane: string, text: string, callId = newCallId()): Promise<Answer> {
-  return deployment.caller().call({ operation: 'execute_command', command: text, worktree: lane }, { callId });
+  return deployment
+    .caller()
+    .call({ operation: 'execute_command', command: text, worktree: lane }, { callId });
 }
 
 describe('a worker that is asked to stop', () => {

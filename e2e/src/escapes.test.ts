@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { successesOf } from './rig/attacks.js';
 import { newCallId, type Caller } from './rig/caller.js';
@@ -36,6 +37,11 @@ afterAll(async () => {
   closeSync(leaked);
   repository.remove();
 });
+
+/** Runs a shell line outside every wall, without holding up this process; it must succeed. */
+async function onHost(line: string): Promise<void> {
+  await promisify(execFile)('/bin/sh', ['-c', line]);
+}
 
 describe.each([
   ['a worktree', 'a'],
@@ -100,16 +106,19 @@ describe.each([
       listeners.set('tcp', tcp);
       listeners.set('abstract', await Listener.at(`\0${name}`));
       for (const path of paths) listeners.set(path, await Listener.at(path));
-      const through = await successesOf(caller, worktree, {
+      const attacks = {
         tcp: connect(`{port:${tcp.port},host:"127.0.0.1"}`),
         'tcp of the bridge': connect(`{port:${new URL(deployment.url).port},host:"127.0.0.1"}`),
         abstract: connect(`{path:"\\0${name}"}`),
         ...Object.fromEntries(paths.map((path) => [path, connect(`{path:"${path}"}`)])),
-      });
-      expect(through).toEqual([]);
+      };
+      expect(await successesOf(caller, worktree, attacks)).toEqual([]);
       expect([...listeners].filter(([, { connections }]) => connections > 0).map(([what]) => what)).toEqual(
         [],
       );
+      // Whoever is on the host gets through, so the attacks are worth something.
+      for (const attack of Object.values(attacks)) await onHost(attack);
+      expect([...listeners].filter(([, { connections }]) => connections === 0)).toEqual([]);
     } finally {
       for (const listener of listeners.values()) listener.close();
     }
@@ -248,35 +257,36 @@ describe('a command of a worktree', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('[S4: 18] plants no ref through which Git writes into another file', async () => {
-    const before = digestOf(repository.root, [
-      '.git/refs',
-      '.git/logs',
-      '.git/packed-refs',
-      '.git/objects',
-      '.git/gc.pid',
-    ]);
-    await caller.run(
-      `ln -s ../../config ../../.git/refs/heads/evil; ln -s ../../../file.txt ../../.git/refs/heads/worse; ln -s ../../config ../../.git/logs/refs/evil
-       git update-ref refs/heads/evil HEAD; git update-ref refs/heads/worse HEAD; true`,
-      'a',
-    );
-    repository.git('branch');
-    repository.git('update-ref', 'refs/heads/worse', 'HEAD');
-    repository.git('pack-refs', '--all');
-    expect(
-      digestOf(repository.root, [
-        '.git/refs',
-        '.git/logs',
-        '.git/packed-refs',
-        '.git/objects',
-        '.git/gc.pid',
-      ]),
-    ).toEqual(before);
-    rmSync(repository.path('.git/refs/heads/evil'), { force: true });
-    rmSync(repository.path('.git/refs/heads/worse'), { force: true });
-    rmSync(repository.path('.git/logs/refs/evil'), { force: true });
-  });
+  const shared = ['.git/refs', '.git/logs', '.git/packed-refs', '.git/objects', '.git/gc.pid', '.git/index'];
+
+  it.each([
+    ['a worktree', 'a', '../../'],
+    ['the checkout', undefined, ''],
+  ])(
+    '[S4: 18] plants no ref or log from %s through which the Git of the operator writes elsewhere, or waits',
+    async (_, worktree, top) => {
+      const victim = join(repository.folder, 'secret');
+      const before = digestOf(repository.root, [...shared, '.git/COMMIT_EDITMSG']);
+      const git = `${top}.git`;
+      // Done by one command, which ends before the operator does anything.
+      const plant = await caller.run(
+        `ln -sf ${victim} ${git}/logs/refs/heads/main; ln -s ../../config ${git}/logs/refs/heads/packed
+         ln -s ../../config ${git}/refs/heads/evil; ln -s ../../../file.txt ${git}/refs/heads/worse
+         ln -s ${repository.folder} ${git}/refs/elsewhere; mkfifo ${git}/refs/heads/pipe`,
+        worktree,
+      );
+      expect(plant.exitCode).toBe(0);
+      expect(plant.stderr).toMatch(/^codelanes: .*"\.git\/.*only files and folders have a place there/u);
+      repository.git('branch', '--list');
+      repository.git('update-ref', 'refs/heads/worse', 'HEAD');
+      repository.git('branch', '--force', 'packed');
+      repository.git('commit', '--quiet', '--allow-empty', '--message=by the operator');
+      repository.git('pack-refs', '--all');
+      repository.git('gc', '--quiet');
+      expect(digestOf(repository.root, [...shared, '.git/COMMIT_EDITMSG'])).toEqual(before);
+      expect(readFileSync(victim, 'utf8')).toBe(`${secret}\n`);
+    },
+  );
 
   it.each(['index', 'logs/HEAD', 'COMMIT_EDITMSG', 'HEAD'])(
     '[S4: 16] gains nothing by making its own %s a link: the lane is refused until that is removed',
@@ -339,9 +349,7 @@ describe('a command of a worktree', () => {
       cwd: 'elsewhere',
       worktree: 'a',
     });
-    expect(refusal).toMatchObject({
-      code: 'INVALID_PATH',
-      error: expect.stringContaining('cannot start in "elsewhere"'),
-    });
+    expect(refusal.code).toBe('INVALID_PATH');
+    expect(refusal.error).toContain('cannot start in "elsewhere"');
   });
 });

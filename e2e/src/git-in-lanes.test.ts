@@ -144,11 +144,9 @@ describe('Git in a worktree lane', () => {
   it('[L17] [L26] [T12] [T22] answers root operations with non-zero and that they are operations of the checkout', async () => {
     const before = digestOf(repository.root);
     const answers = await answersOf(rootOperations);
-    expect(answers).toEqual(
-      rootOperations.map(() =>
-        expect.stringMatching(/^[1-9][0-9]* codelanes: .* is an operation of the checkout: .*\.$/u),
-      ),
-    );
+    const sentence = /^[1-9][0-9]* codelanes: .* is an operation of the checkout: .*\.$/u;
+    expect(answers.filter((answer) => !sentence.test(answer))).toEqual([]);
+    expect(answers).toHaveLength(rootOperations.length);
     expect(digestOf(repository.root)).toEqual(before);
   });
 
@@ -167,13 +165,10 @@ describe('Git in a worktree lane', () => {
   it('[L17] answers changes of shared settings with non-zero and that they are operations of the checkout', async () => {
     const before = digestOf(repository.root);
     const answers = await answersOf(settings);
-    expect(answers).toEqual(
-      settings.map(() =>
-        expect.stringMatching(
-          /^[1-9][0-9]* codelanes: .* shared configuration, which is an operation of the checkout.*\.$/u,
-        ),
-      ),
-    );
+    const sentence =
+      /^[1-9][0-9]* codelanes: .* shared configuration, which is an operation of the checkout.*\.$/u;
+    expect(answers.filter((answer) => !sentence.test(answer))).toEqual([]);
+    expect(answers).toHaveLength(settings.length);
     expect(digestOf(repository.root)).toEqual(before);
   });
 

@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newCallId } from './rig/caller.js';
@@ -59,6 +60,8 @@ describe('[L18] a lane whose processes cannot be shown to be gone', () => {
   it('is closed, and the checkout with it, its siblings go on, and it heals when they are gone', async () => {
     await quarantineA();
     const caller = deployment.caller();
+    const lock = repository.path('.git/worktrees/a/index.lock');
+    writeFileSync(lock, '');
     const refusal = await caller.refused(run('a'));
     expect(refusal).toMatchObject({ status: 409, code: 'WORKSPACE_QUARANTINED' });
     expect(refusal.error).toMatch(/lane primary\/\.worktrees\/a is closed.*could not be shown to be gone/);
@@ -69,6 +72,7 @@ describe('[L18] a lane whose processes cannot be shown to be gone', () => {
     await held?.free();
     await untilUsable('a');
     await untilUsable();
+    expect(existsSync(lock)).toBe(false);
   });
 
   it('stays closed over restarts of its worker, is shown to people, and is given back by hand while it runs', async () => {
@@ -106,7 +110,13 @@ describe('[L18] a lane whose processes cannot be shown to be gone', () => {
     const noLane = await codelanes('lanes', 'release', 'primary/../a');
     expect(noLane.status).toBe(1);
     expect(noLane.stderr).toContain('names no lane');
-    const noState = await Cli.run(['lanes', 'release', 'primary', '--state', `${deployment.stateDir}-missing`]);
+    const noState = await Cli.run([
+      'lanes',
+      'release',
+      'primary',
+      '--state',
+      `${deployment.stateDir}-missing`,
+    ]);
     expect(noState.status).toBe(1);
     expect(noState.stderr).toContain('No worker of this machine uses the state folder');
   });

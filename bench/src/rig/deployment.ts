@@ -46,15 +46,18 @@ export class Deployment {
     const rootFlags = roots.flatMap((root) => ['--root', root]);
     const asRoot = process.getuid?.() === 0 ? ['--allow-root'] : [];
     const up = spawn(process.execPath, [cli, 'up', ...options, ...rootFlags, ...asRoot], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      // The channel says nothing; that it closes tells `up` to stop where this process was killed.
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
+    const { stdout: output } = up;
+    if (output === null) throw new Error('`codelanes up` has no output to read.');
     // It speaks once both processes serve, and has written how they are found by then.
     const spoke = await Promise.race([
-      once(up.stdout, 'data').then(() => true),
+      once(output, 'data').then(() => true),
       once(up, 'exit').then(() => false),
     ]);
     if (!spoke) throw new Error('`codelanes up` did not start; its own message is above.');
-    up.stdout.resume();
+    output.resume();
     return new Deployment(up, state);
   }
 

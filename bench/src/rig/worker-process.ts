@@ -9,8 +9,10 @@ process.once('message', (options: WorkerOptions) => {
 async function serve(options: WorkerOptions): Promise<void> {
   const worker = startWorker(options, pino({ level: 'warn' }, pino.destination(2)));
   process.once('SIGTERM', () => void worker.stop());
+  // Whoever measures may be killed; nothing of it is left then.
+  process.once('disconnect', () => void worker.stop());
   await worker.ready;
   process.send?.('ready');
   await worker.done;
-  process.disconnect();
+  if (process.connected) process.disconnect();
 }

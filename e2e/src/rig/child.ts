@@ -42,7 +42,7 @@ export class Child {
     { environment = process.env, inherited, launcher = [] }: Surroundings = {},
   ): Promise<{ child: Child; announced: string }> {
     const program = fileURLToPath(new URL(`../../dist/rig/processes/${name}-process.js`, import.meta.url));
-    const [command = process.execPath, ...words] = [...launcher, process.execPath, program];
+    const [command, ...words] = [...launcher, process.execPath, program];
     const spawned = spawn(command, words, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...leaked(inherited)],
       env: environment,

@@ -62,7 +62,12 @@ export class Cli {
   async said(text: string | RegExp): Promise<string> {
     for (;;) {
       const everything = `${this.stdout}${this.stderr}`;
-      const found = typeof text === 'string' ? (everything.includes(text) ? text : undefined) : text.exec(everything)?.[0];
+      const found =
+        typeof text === 'string'
+          ? everything.includes(text)
+            ? text
+            : undefined
+          : text.exec(everything)?.[0];
       if (found !== undefined) return found;
       if (this.process.exitCode !== null || this.process.signalCode !== null) {
         throw new Error(`codelanes ended without saying ${String(text)}: ${everything}`);

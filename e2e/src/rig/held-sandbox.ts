@@ -17,7 +17,9 @@ export class HeldSandbox {
   /** Holds the sandbox in which that process runs. */
   static async hold(inside: number): Promise<HeldSandbox> {
     const marker = newMarker();
-    const parent = spawn('nsenter', ['--target', String(inside), '--pid', 'sleep', marker], { stdio: 'ignore' });
+    const parent = spawn('nsenter', ['--target', String(inside), '--pid', 'sleep', marker], {
+      stdio: 'ignore',
+    });
     await untilSleeping(marker);
     parent.kill('SIGSTOP');
     return new HeldSandbox(parent);

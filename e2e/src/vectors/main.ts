@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { replayFile, ReplayFailure } from './replay-file.js';
-import { makeStore, storeNames } from './store-by-name.js';
+import { storeNames } from './store-by-name.js';
 
 const usage = `usage: pnpm -s vectors FILE... [--store ${storeNames.join('|')}]`;
 
@@ -13,7 +13,6 @@ async function main(args: readonly string[]): Promise<number> {
     options: { store: { type: 'string', default: 'memory' } },
   });
   if (files.length === 0) throw new RangeError('no file is named');
-  await makeStore(values.store).close();
   for (const file of files) {
     const { scheduling, routing } = await replayFile(file, values.store);
     const parts = [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replayFile } from './replay-file.js';
-import { makeStore, storeNames } from './store-by-name.js';
+import { storeMaker, storeNames } from './store-by-name.js';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/vectors/', import.meta.url));
 const shared = fileURLToPath(new URL('../../../../shared/vectors/', import.meta.url));
@@ -85,7 +85,7 @@ describe('a replay', () => {
     await expect(replayFile(await fileOf(), 'memory')).rejects.toThrow(/empty/);
   });
 
-  it('knows its stores by name', () => {
-    expect(() => makeStore('paper')).toThrow('no store "paper"');
+  it('knows its stores by name', async () => {
+    await expect(storeMaker('paper')).rejects.toThrow('no store "paper"');
   });
 });

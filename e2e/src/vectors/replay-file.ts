@@ -5,7 +5,7 @@ import { describeMismatch } from './mismatch.js';
 import { replayRouting, routingCaseSchema } from './replay-routing.js';
 import { replayScheduling } from './replay-scheduling.js';
 import { schedulingTraceSchema } from './scheduling-trace.js';
-import { makeStore } from './store-by-name.js';
+import { storeMaker, type StoreMaker } from './store-by-name.js';
 
 /** What a file of vectors held, all of it as expected. */
 export interface Replayed {
@@ -21,16 +21,25 @@ export class ReplayFailure extends Error {
 /**
  * Replays a file of vectors line by line; each line may be of either format.
  *
- * @throws ReplayFailure at the first line that differs, naming file and line.
+ * @throws ReplayFailure at the first line that differs, naming file and line; RangeError where no store has the name.
  */
 export async function replayFile(path: string, storeName: string): Promise<Replayed> {
+  const stores = await storeMaker(storeName);
+  try {
+    return await replayLines(path, stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+async function replayLines(path: string, stores: StoreMaker): Promise<Replayed> {
   const counts = { scheduling: 0, routing: 0 };
   let number = 0;
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     number += 1;
     if (line.trim() === '') continue;
     try {
-      counts[await replayLine(line, storeName)] += 1;
+      counts[await replayLine(line, stores)] += 1;
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error);
       throw new ReplayFailure(`${path}:${number}: ${what}`, { cause: error });
@@ -40,11 +49,11 @@ export async function replayFile(path: string, storeName: string): Promise<Repla
   return counts;
 }
 
-async function replayLine(line: string, storeName: string): Promise<keyof Replayed> {
+async function replayLine(line: string, stores: StoreMaker): Promise<keyof Replayed> {
   const value: unknown = JSON.parse(line);
   if (typeof value === 'object' && value !== null && 'steps' in value) {
     const trace = parse(schedulingTraceSchema, value);
-    const store = makeStore(storeName);
+    const store = stores.make();
     try {
       const mismatch = await replayScheduling(trace, store);
       if (mismatch !== undefined) throw new ReplayFailure(describeMismatch(mismatch));

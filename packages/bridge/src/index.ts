@@ -24,4 +24,6 @@ export type {
 export { defaultSchedulerSettings } from './scheduler/store.js';
 export { ManualClock } from './scheduler/manual-clock.js';
 export { MemoryStore } from './scheduler/memory-store.js';
+export type { RedisStoreOptions } from './scheduler/redis-store.js';
+export { RedisStore } from './scheduler/redis-store.js';
 export { SystemClock } from './scheduler/system-clock.js';

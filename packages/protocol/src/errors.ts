@@ -210,6 +210,12 @@ export const errorKinds = {
     fault: 'nobody',
     next: 'Nothing ran. Send the call again when the bridge is back.',
   },
+  STORE_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    fault: 'operator',
+    next: 'Nothing ran. Send the call again; if it goes on, see whether the Redis of the bridge is up and which bridges share it.',
+  },
   WRITE_UNAVAILABLE: {
     status: 503,
     retryable: false,

@@ -32,7 +32,7 @@ const lastSeenTexts: Readonly<Record<CallState, string>> = {
   waiting: 'When last seen the call was waiting, so it most likely never started.',
   reserved: 'When last seen the call was about to start.',
   delivered: 'When last seen the worker had the call and was about to start it.',
-  running: 'The command was running. Its worker stops it unless the bridge comes back in time.',
+  running: 'The command was running; its worker stops it.',
   cancelling: 'The command was being stopped.',
   settled: 'The command had ended, but its result was lost on the way.',
   withdrawn: 'The call had been taken back; nothing ran.',

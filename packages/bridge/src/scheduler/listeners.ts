@@ -23,6 +23,11 @@ export class Listeners {
     this.#marked.add(key);
   }
 
+  /** Something of any key may have changed. */
+  markAll(): void {
+    for (const key of this.#byKey.keys()) this.mark(key);
+  }
+
   close(): void {
     this.#byKey.clear();
   }

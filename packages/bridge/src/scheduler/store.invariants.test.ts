@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { done, idOf, storesUnderTest, WorkerAtStore } from './testing/worker-at-store.js';
+import { storesUnderTest } from './testing/stores-under-test.js';
+import { done, idOf, WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const b = ['primary', 'worktree:b'] as const;
@@ -8,14 +9,14 @@ const root = ['primary'] as const;
 describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) => {
   let worker: WorkerAtStore;
   beforeEach(async () => {
-    worker = new WorkerAtStore(make());
+    worker = new WorkerAtStore(await make());
     await worker.register();
   });
 
   describe('1: never two conflicting calls, whatever dies', () => {
     it('counts what a worker holds as running after the bridge lost its memory', async () => {
       const held = await worker.run(a);
-      const after = new WorkerAtStore(make());
+      const after = new WorkerAtStore(await make());
       expect(await after.register({ holds: [worker.hold(held)] })).toEqual({ ok: true, unresolved: [] });
       const inA = await after.submit(a);
       const inB = await after.submit(b);
@@ -26,7 +27,7 @@ describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) =
 
     it('has a call stopped whose caller went away with the bridge that lost its memory', async () => {
       const held = await worker.run(a);
-      const after = new WorkerAtStore(make());
+      const after = new WorkerAtStore(await make());
       await after.register({ holds: [worker.hold(held)] });
       expect(await after.stateOf(held)).toBe('cancelling');
       expect(await after.fetch()).toEqual({ calls: [], cancellations: [held] });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { storesUnderTest, WorkerAtStore } from './testing/worker-at-store.js';
+import { storesUnderTest } from './testing/stores-under-test.js';
+import { WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const b = ['primary', 'worktree:b'] as const;
@@ -10,7 +11,7 @@ describe.each(storesUnderTest)(
   ({ make }) => {
     let worker: WorkerAtStore;
     beforeEach(async () => {
-      worker = new WorkerAtStore(make());
+      worker = new WorkerAtStore(await make());
       await worker.register();
     });
 

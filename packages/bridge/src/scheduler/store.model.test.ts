@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeCapacity, WithdrawReason } from './store.js';
 import { anyCapacities, anyClaim, type AnyClaim } from './testing/arbitrary-calls.js';
 import { ReferenceScheduler, type ReferenceCall } from './testing/reference-scheduler.js';
-import { idOf, storesUnderTest, WorkerAtStore, type StoreUnderTest } from './testing/worker-at-store.js';
+import { storesUnderTest } from './testing/stores-under-test.js';
+import { idOf, WorkerAtStore } from './testing/worker-at-store.js';
 
 /** Fractions of their own, so that no two times of different kinds ever fall together. */
 const times = { leaseTtlMs: 30_000.5, fetchWithinMs: 2_000.25, placeKeptMs: 3_000.125 };
@@ -66,8 +67,8 @@ class TwoLives {
   #slots = 3;
   #journal = 0xa;
 
-  constructor(store: StoreUnderTest, capacities: readonly NodeCapacity[]) {
-    this.worker = new WorkerAtStore(store.make({ ...times, endRememberedMs: 1e9 }));
+  constructor(worker: WorkerAtStore, capacities: readonly NodeCapacity[]) {
+    this.worker = worker;
     this.reference = new ReferenceScheduler(this.#slots, filePool, capacities, times);
     this.#capacities = capacities;
   }
@@ -227,7 +228,8 @@ describe.each(storesUnderTest)('any life of a worker at the $name store', (store
     const anyLife = fc.array(anyStep, { minLength: 30, maxLength: 120, size: 'max' });
     await fc.assert(
       fc.asyncProperty(anyLife, anyCapacities, async (life, capacities) => {
-        const lives = new TwoLives(storeUnderTest, capacities);
+        const store = await storeUnderTest.make({ ...times, endRememberedMs: 1e9 });
+        const lives = new TwoLives(new WorkerAtStore(store), capacities);
         await lives.register();
         let used = 0;
         for (const step of life) {
@@ -245,7 +247,7 @@ describe.each(storesUnderTest)('any life of a worker at the $name store', (store
         expect(await lives.worker.store.lanes('worker')).toMatchObject({ slots: { used: 0 }, waiting: [] });
         await lives.worker.store.close();
       }),
-      { numRuns: 60 },
+      { numRuns: storeUnderTest.lives },
     );
   }, 60_000);
 });

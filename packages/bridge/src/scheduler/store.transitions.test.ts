@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { done, idOf, storesUnderTest, WorkerAtStore } from './testing/worker-at-store.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { storesUnderTest } from './testing/stores-under-test.js';
+import { done, idOf, WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const b = ['primary', 'worktree:b'] as const;
@@ -8,7 +9,7 @@ const root = ['primary'] as const;
 describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
   let worker: WorkerAtStore;
   beforeEach(async () => {
-    worker = new WorkerAtStore(make({ queueLength: 3 }));
+    worker = new WorkerAtStore(await make({ queueLength: 3 }));
     await worker.register();
   });
 
@@ -54,8 +55,9 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
       expect(await worker.store.end(callId)).toBeUndefined();
       expect(await worker.settle(callId)).toBe(true);
       expect(await worker.store.end(callId)).toEqual({ how: 'settled', settlement: done, cancelled: false });
-      await Promise.resolve();
-      expect(changes).toHaveLength(3);
+      await vi.waitFor(() => {
+        expect(changes).toHaveLength(3);
+      });
     });
 
     it('wakes whoever polls for the worker when something can be fetched, and nobody after that', async () => {
@@ -63,12 +65,14 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
       const off = worker.store.onWorker('worker', () => rings.push('ring'));
       const callId = await worker.submit(a);
       await worker.submit(a);
-      await Promise.resolve();
-      expect(rings).toHaveLength(1);
+      await vi.waitFor(() => {
+        expect(rings).toHaveLength(1);
+      });
       await worker.fetch();
       await worker.settle(callId);
-      await Promise.resolve();
-      expect(rings).toHaveLength(2);
+      await vi.waitFor(() => {
+        expect(rings).toHaveLength(2);
+      });
       off();
       await worker.submit(b);
       await Promise.resolve();

@@ -1,6 +1,7 @@
 import { callViewSchema, lanesViewSchema } from '@codelanes/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { storesUnderTest, WorkerAtStore } from './testing/worker-at-store.js';
+import { storesUnderTest } from './testing/stores-under-test.js';
+import { WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const root = ['primary'] as const;
@@ -8,7 +9,7 @@ const root = ['primary'] as const;
 describe.each(storesUnderTest)('why a call waits at the $name store', ({ make }) => {
   let worker: WorkerAtStore;
   beforeEach(async () => {
-    worker = new WorkerAtStore(make());
+    worker = new WorkerAtStore(await make());
     await worker.register();
   });
 

@@ -1,3 +1,4 @@
+import { Directory } from '../files/directory.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { auditCheckout } from '../sandbox/audit/audit.js';
 import { takeSnapshot, type Snapshot } from '../sandbox/audit/snapshot.js';
@@ -5,6 +6,7 @@ import { clearIndexLock, hasIndexLock } from '../sandbox/index-lock.js';
 import type { LaneFacts } from '../sandbox/lane-facts.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
+import { removePlantedLinks } from '../sandbox/planted-links.js';
 import { laneFolders, type SharedFolders } from '../sandbox/worker-folders.js';
 import { dropGitlinks } from './drop-gitlinks.js';
 import { executeCommand, type CommandOutcome, type Ended } from './execute-command.js';
@@ -46,7 +48,7 @@ export interface LaneOutcome extends CommandOutcome {
 
 /**
  * Runs one command in its lane's wall, with what belongs around it: at the checkout a snapshot before and the
- * audit after, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
+ * audit after; links that were planted among refs are removed, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
  *
  * @throws {CodelanesError} before the command runs, as `startSandboxed` and `openLaneSandbox`.
  */
@@ -97,10 +99,10 @@ class LaneRun {
       this.#quarantine = 'The processes of the command could not be shown to be gone.';
       return this.#closed();
     }
-    const notices = ending.kind === 'exited' ? [] : this.#clearLock();
-    if (this.#snapshot === undefined) return notices;
+    const notices = [...(ending.kind === 'exited' ? [] : this.#clearLock()), ...this.#sweepRefs()];
+    if (this.#snapshot === undefined) return [...notices, ...this.#closed()];
     const audit = auditCheckout(this.#snapshot);
-    this.#quarantine = audit.quarantine;
+    this.#quarantine ??= audit.quarantine;
     const dropped = audit.strayGitlinks.length === 0 ? [] : await this.#dropGitlinks(audit.strayGitlinks);
     return [...notices, ...audit.notices, ...dropped, ...this.#closed()];
   }
@@ -116,6 +118,21 @@ class LaneRun {
     // A lock from before the call is somebody else's.
     if (gitDirectory === undefined || this.#wasLocked || !clearIndexLock(gitDirectory)) return [];
     return ['The index lock that the stopped Git left behind has been removed.'];
+  }
+
+  #sweepRefs(): readonly string[] {
+    const { lane } = this.#call;
+    const descriptor =
+      lane.kind === 'worktree' ? this.#sandbox.descriptors.get('commonDir') : gitDirectoryOf(lane);
+    if (descriptor === undefined) return [];
+    const git = Directory.open(`/proc/self/fd/${descriptor}`);
+    try {
+      const { notices, quarantine } = removePlantedLinks(git);
+      this.#quarantine = quarantine;
+      return notices;
+    } finally {
+      git.close();
+    }
   }
 
   async #dropGitlinks(paths: readonly string[]): Promise<string[]> {

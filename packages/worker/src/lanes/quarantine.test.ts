@@ -63,21 +63,23 @@ describe('a quarantined lane', () => {
     expect((await open()).list().map(({ lane }) => lane)).toEqual([b]);
   });
 
-  it('heals by itself while it is watched', async () => {
+  it('heals by itself while it is watched, and tidies a lane up before that is usable', async () => {
     const quarantine = await open();
     await quarantine.add(a, 'Process 7 is not gone.', [running(7)]);
+    const usableWhenTidied: boolean[] = [];
     const healed = new Promise((resolve, reject) => {
-      const stop = quarantine.watch(
-        5,
-        (lanes) => {
+      const stop = quarantine.watch(5, {
+        tidy: (lane) => usableWhenTidied.push(quarantine.blocks(lane) === undefined),
+        onHealed: (lanes) => {
           stop();
           resolve(lanes.map(({ lane }) => lane));
         },
-        reject,
-      );
+        onError: reject,
+      });
     });
     alive.delete(7);
     expect(await healed).toEqual([a]);
+    expect(usableWhenTidied).toEqual([false]);
   });
 
   it('waits for an operator where no process is known to wait for', async () => {

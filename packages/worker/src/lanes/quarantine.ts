@@ -20,6 +20,14 @@ const entrySchema = z.strictObject({
 });
 export type QuarantinedLane = z.infer<typeof entrySchema>;
 
+export interface QuarantineWatch {
+  /** Called of each lane whose processes are gone, before anything may use it again. */
+  readonly tidy: (lane: readonly string[]) => void;
+  /** Told what was given back. */
+  readonly onHealed: (lanes: QuarantinedLane[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
 const stateSchema = z.strictObject({ version: z.literal(1), lanes: z.array(entrySchema) });
 
 /**
@@ -82,31 +90,33 @@ export class Quarantine {
     return released;
   }
 
-  /** Looks at the processes again and gives back the lanes of which all are gone; returns those. */
-  async recheck(): Promise<QuarantinedLane[]> {
+  /**
+   * Looks at the processes again and gives back the lanes of which all are gone; returns those. `tidy` is called
+   * of each before anything may use it.
+   */
+  async recheck(tidy: (lane: readonly string[]) => void = () => undefined): Promise<QuarantinedLane[]> {
     const healed = this.list().filter(
       ({ processes }) => processes.length > 0 && processes.every((one) => this.#processes.isGone(one)),
     );
-    for (const { lane } of healed) this.#lanes.delete(laneKey(lane));
+    for (const { lane } of healed) {
+      tidy(lane);
+      this.#lanes.delete(laneKey(lane));
+    }
     if (healed.length > 0) await this.#save();
     return healed;
   }
 
   /**
-   * Rechecks every so many milliseconds while anything is quarantined; `onHealed` is told what was given back.
-   * The timer keeps no process alive. Returns what stops it.
+   * Rechecks every so many milliseconds while anything is quarantined. The timer keeps no process alive. Returns
+   * what stops it.
    */
-  watch(
-    intervalMs: number,
-    onHealed: (lanes: QuarantinedLane[]) => void,
-    onError: (error: unknown) => void,
-  ): () => void {
+  watch(intervalMs: number, { tidy, onHealed, onError }: QuarantineWatch): () => void {
     let looking = false;
     const look = async (): Promise<void> => {
       if (looking || this.#lanes.size === 0) return;
       looking = true;
       try {
-        const healed = await this.recheck();
+        const healed = await this.recheck(tidy);
         if (healed.length > 0) onHealed(healed);
       } catch (error) {
         onError(error);

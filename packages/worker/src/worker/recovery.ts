@@ -1,15 +1,20 @@
+import { CodelanesError } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import { removeFile } from '../files/write.js';
 import { FileRefusal } from '../files/refusal.js';
+import { openCheckout } from '../lanes/checkout.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { recover } from '../lanes/recovery.js';
 import type { WriteRecord } from '../lanes/journal-record.js';
+import { removePlantedLinks } from '../sandbox/planted-links.js';
 import { openLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
+import { clearStaleLock } from './stale-lock.js';
 
 /**
- * Brings a root into order after whatever ended the last worker: kills what it left, and
- * removes temporary files of writes that were cut short. Comes before anything else. What cannot be proven gone within that many milliseconds is quarantined.
+ * Brings a root into order after whatever ended the last worker: kills what it left, clears the locks of Git
+ * that died with it, and removes temporary files of writes that were cut short. Comes before anything else.
+ * What cannot be proven gone within that many milliseconds is quarantined.
  */
 export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: Logger): Promise<void> {
   const { journal, quarantine, lane } = root;
@@ -23,10 +28,30 @@ export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: L
   const interrupted = recovered.commands.map(({ call }) => call);
   if (interrupted.length > 0) {
     log.warn({ workspace: root.id, interrupted }, 'commands of an earlier worker were ended');
+    sweepRefs(root, log);
+  }
+  for (const command of recovered.commands) {
+    if (quarantine.blocks(command.lane) === undefined) clearStaleLock(root, command.lane);
   }
   for (const write of recovered.writes) {
     removeTemporary(root, write);
     await journal.end(write.call);
+  }
+}
+
+/** What a call that was cut short may have planted among the refs, before the operator's own Git meets it. */
+function sweepRefs(root: ServedRoot, log: Logger): void {
+  if (root.layout.kind !== 'checkout') return;
+  try {
+    const checkout = openCheckout(root.path, root.layout.pin);
+    try {
+      for (const notice of removePlantedLinks(checkout.git).notices) log.warn({ workspace: root.id }, notice);
+    } finally {
+      checkout.close();
+    }
+  } catch (error) {
+    // A checkout that does not verify is not to be touched.
+    if (!CodelanesError.is(error)) throw error;
   }
 }
 

@@ -16,6 +16,7 @@ import { settleOwedAudit } from './owed-audit.js';
 import { recoverRoot } from './recovery.js';
 import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
+import { clearStaleLock } from './stale-lock.js';
 import { prepareWall } from './wall.js';
 
 /** A closed set; a worker goes through it from left to right and may skip to `failed`. */
@@ -184,16 +185,18 @@ export class Serving {
   }
 
   #watchQuarantine(root: ServedRoot): () => void {
-    return root.quarantine.watch(
-      this.#options.quarantineCheckMs,
-      (healed) => {
+    return root.quarantine.watch(this.#options.quarantineCheckMs, {
+      tidy: (lane) => {
+        clearStaleLock(root, lane);
+      },
+      onHealed: (healed) => {
         this.#log.info({ lanes: healed.map(({ lane }) => laneKey(lane)) }, 'lanes healed');
         this.#desk.freed();
       },
-      (error) => {
+      onError: (error) => {
         this.#log.error({ err: error }, 'a quarantine could not be looked at');
       },
-    );
+    });
   }
 
   async #release(key: string): Promise<void> {

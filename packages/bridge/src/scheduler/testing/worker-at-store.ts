@@ -1,34 +1,7 @@
 import type { Assignment, Capabilities, HeldCall, Lane, Lease, Settlement } from '@codelanes/protocol';
-import { ManualClock } from '../manual-clock.js';
-import { MemoryStore } from '../memory-store.js';
-import {
-  defaultSchedulerSettings,
-  type NewCall,
-  type Registration,
-  type SchedulerSettings,
-  type SchedulerStore,
-} from '../store.js';
-
-/** A store that the suites run against, and the clock that moves it. */
-export interface StoreUnderTest {
-  readonly name: string;
-  readonly make: (settings?: Partial<SchedulerSettings>) => StoreOnClock;
-}
-
-export interface StoreOnClock {
-  readonly store: SchedulerStore;
-  readonly clock: ManualClock;
-}
-
-export const storesUnderTest: readonly StoreUnderTest[] = [
-  {
-    name: 'memory',
-    make: (settings) => {
-      const clock = new ManualClock();
-      return { clock, store: new MemoryStore({ ...defaultSchedulerSettings, ...settings }, clock) };
-    },
-  },
-];
+import type { ManualClock } from '../manual-clock.js';
+import type { NewCall, Registration, SchedulerStore } from '../store.js';
+import type { StoreOnClock } from './stores-under-test.js';
 
 const capabilities: Capabilities = {
   statefulWorkspace: true,

@@ -1,0 +1,312 @@
+import { randomBytes } from 'node:crypto';
+import {
+  callStateSchema,
+  type CallState,
+  type LanesView,
+  type Lease,
+  type Report,
+  type Settlement,
+} from '@codelanes/protocol';
+import { refused } from './memory/refused.js';
+import { Alarms } from './redis/alarms.js';
+import { readCallEnd } from './redis/call-end.js';
+import { CallWhereabouts } from './redis/call-whereabouts.js';
+import { CapabilitiesReader } from './redis/capabilities-reader.js';
+import { connectRedis, type RedisAddress, type RedisConnections } from './redis/connections.js';
+import { readAssignment, storedBody } from './redis/deliveries.js';
+import { RedisKeys } from './redis/keys.js';
+import { Layout } from './redis/layout.js';
+import { Presence } from './redis/presence.js';
+import { refusalOf } from './redis/refusals.js';
+import { registrationArguments } from './redis/registration-arguments.js';
+import { ScriptRunner } from './redis/script-runner.js';
+import { lanePath, modeLetter, poolLetter, storedText } from './redis/stored-text.js';
+import { readCall, readLanes, readReason } from './redis/views.js';
+import { Wakes } from './redis/wakes.js';
+import { WorkerScripts, type RedisTimes } from './redis/worker-scripts.js';
+import {
+  defaultSchedulerSettings,
+  type CallEnd,
+  type Clock,
+  type Fetched,
+  type NewCall,
+  type OwnedCallView,
+  type Refused,
+  type Registered,
+  type Registration,
+  type Renewed,
+  type SchedulerSettings,
+  type SchedulerStore,
+  type Submitted,
+  type WithdrawReason,
+  type Withdrawn,
+  type WorkerFence,
+  type WorkerView,
+} from './store.js';
+import { SystemClock } from './system-clock.js';
+
+const defaultTimes: RedisTimes = { bridgeSilentMs: 4_500, keysKeptMs: 3_600_000 };
+
+export interface RedisStoreOptions {
+  readonly address: RedisAddress;
+  /** What every key begins with; bridges share what they store when they share it. */
+  readonly prefix?: string | undefined;
+  readonly settings?: SchedulerSettings | undefined;
+  readonly times?: Partial<RedisTimes> | undefined;
+  /** Told of lost connections; the store connects again by itself. */
+  readonly onError?: ((error: Error) => void) | undefined;
+  /** Time of a replay or simulation, in place of the clock of Redis. */
+  readonly simulatedTime?: Clock | undefined;
+}
+
+/**
+ * The store that several bridges share, any of which may die. Every transition is one Lua script on the keys of
+ * one worker; time is the clock of Redis and never goes back. Whoever runs a script next first does what is due.
+ * Methods reject with `STORE_UNAVAILABLE` while Redis cannot be reached; a call whose submission was on its way
+ * then is taken back as soon as it can be.
+ */
+export class RedisStore implements SchedulerStore {
+  /** Names this process in Redis; what it has in the queue leaves it when it dies. */
+  readonly #bridgeId = randomBytes(8).toString('hex');
+  readonly #settings: SchedulerSettings;
+  readonly #connections: RedisConnections;
+  readonly #layout: Layout;
+  readonly #scripts: WorkerScripts;
+  readonly #whereabouts: CallWhereabouts;
+  readonly #wakes: Wakes;
+  readonly #alarms: Alarms;
+  readonly #presence: Presence;
+  readonly #capabilities = new CapabilitiesReader();
+  #attempts = 0;
+  #closed = false;
+
+  constructor(options: RedisStoreOptions) {
+    const { address, prefix = 'codelanes', simulatedTime } = options;
+    const clock = simulatedTime ?? new SystemClock();
+    const keys = new RedisKeys(prefix);
+    const times = { ...defaultTimes, ...options.times };
+    this.#settings = options.settings ?? defaultSchedulerSettings;
+    this.#connections = connectRedis(address, options.onError ?? ignore);
+    const { commands, subscriber } = this.#connections;
+    this.#layout = new Layout(commands, keys);
+    this.#alarms = new Alarms(clock, (workerId) => void this.#tick(workerId));
+    this.#presence = new Presence(clock, times.bridgeSilentMs, (workerId) => this.#beat(workerId));
+    this.#whereabouts = new CallWhereabouts(commands, keys);
+    this.#scripts = new WorkerScripts({
+      runner: new ScriptRunner(commands),
+      keys,
+      layout: this.#layout,
+      settings: this.#settings,
+      times,
+      simulatedTime,
+      onDue: (workerId, ms) => {
+        if (!this.#closed) this.#alarms.expect(workerId, ms);
+      },
+    });
+    this.#wakes = new Wakes(subscriber, keys, clock, ({ workerId, dueMs, changes }) => {
+      if (dueMs !== undefined) this.#alarms.expect(workerId, dueMs);
+      const returned = changes.some(
+        ({ callId, state }) => state === 'waiting' && this.#whereabouts.isOwn(callId),
+      );
+      if (returned) this.#presence.begin(workerId);
+    });
+  }
+
+  /**
+   * Resolves when Redis was reached and holds our layout.
+   *
+   * @throws CodelanesError `STORE_UNAVAILABLE` that says why not.
+   */
+  async open(): Promise<void> {
+    await this.#layout.check();
+  }
+
+  async register(registration: Registration): Promise<Registered | Refused> {
+    const { workerId, holds } = registration;
+    await this.#wakes.hearOf(workerId);
+    const args = registrationArguments(registration);
+    const { code, values } = await this.#scripts.run('register', workerId, args);
+    const refusal = refusalOf(code, workerId);
+    if (refusal !== undefined) return refusal;
+    // Of calls that this Redis has lost it is not known either where they are.
+    await Promise.all(holds.map(({ callId }) => this.#whereabouts.claim(callId, workerId, 0)));
+    return { ok: true, unresolved: values.texts() };
+  }
+
+  async worker(workerId: string): Promise<WorkerView | undefined> {
+    const { values } = await this.#scripts.run('worker', workerId);
+    if (values.isAtEnd) return undefined;
+    const leaseExpiresInMs = values.number();
+    const capabilities = this.#capabilities.read(workerId, values.text());
+    return { online: leaseExpiresInMs > 0, leaseExpiresInMs, capabilities };
+  }
+
+  async submit(call: NewCall): Promise<Submitted | Refused> {
+    const { callId, workerId } = call;
+    // Heard from before the call is there, so that no change of it is missed.
+    await this.#wakes.hearOf(workerId);
+    this.#attempts += 1;
+    const entered = this.#scripts.run('submit', workerId, [
+      callId,
+      lanePath(call.lane),
+      modeLetter(call.mode),
+      poolLetter(call.pool),
+      storedText(call.principal),
+      storedText(call.fingerprint),
+      call.request.operation,
+      this.#bridgeId,
+      `${this.#bridgeId}-${this.#attempts}`,
+      String(this.#settings.queueLength),
+      storedBody(call),
+    ]);
+    const [claimed, submitted] = await Promise.allSettled([
+      this.#whereabouts.claim(callId, workerId, call.executionMs),
+      entered,
+    ]);
+    if (submitted.status === 'rejected' || claimed.status === 'rejected') {
+      void this.#takeBack(callId, workerId);
+      throw submitted.status === 'rejected' ? submitted.reason : claimed.status === 'rejected' && claimed.reason;
+    }
+    const { code, values } = submitted.value;
+    const refusal = refusalOf(code, workerId, call);
+    if (refusal !== undefined) return refusal;
+    if (claimed.value !== workerId) {
+      await this.#scripts.run('cancel', workerId, [callId]);
+      return refused('CALL_ID_TAKEN', `There is already a call ${callId}.`);
+    }
+    this.#whereabouts.remember(callId, workerId);
+    const state = values.text() === 'reserved' ? 'reserved' : 'waiting';
+    if (state === 'waiting') this.#presence.begin(workerId);
+    return { ok: true, state };
+  }
+
+  async withdraw(callId: string, why: WithdrawReason): Promise<Withdrawn> {
+    const workerId = await this.#whereabouts.workerOf(callId);
+    if (workerId === undefined) return { withdrawn: false, state: undefined };
+    const { values } = await this.#scripts.run('withdraw', workerId, [callId, why]);
+    if (values.text() === '0') return { withdrawn: false, state: stateOf(values.text()) };
+    const waitedMs = values.number();
+    const waitedFor = readReason(values, { principal: values.text() });
+    return { withdrawn: true, waitedFor, waitedMs };
+  }
+
+  async cancel(callId: string): Promise<CallState | undefined> {
+    const workerId = await this.#whereabouts.workerOf(callId);
+    if (workerId === undefined) return undefined;
+    const { values } = await this.#scripts.run('cancel', workerId, [callId]);
+    return stateOf(values.text());
+  }
+
+  async fetch({ workerId, incarnationId }: WorkerFence): Promise<Fetched | Refused> {
+    const seed = randomBytes(32).toString('hex');
+    const { code, values } = await this.#scripts.run('fetch', workerId, [incarnationId, seed]);
+    const refusal = refusalOf(code, workerId);
+    if (refusal !== undefined) return refusal;
+    const assignments = Array.from({ length: values.number() }, () => readAssignment(values));
+    return { ok: true, assignments, cancellations: values.texts() };
+  }
+
+  async report(
+    { workerId, incarnationId }: WorkerFence,
+    reports: readonly Report[],
+  ): Promise<{ readonly fenced: readonly string[] } | Refused> {
+    const said = reports.flatMap((report) => [
+      report.state,
+      'callId' in report ? report.callId : '',
+      'token' in report ? report.token : '',
+    ]);
+    const { code, values } = await this.#scripts.run('report', workerId, [incarnationId, ...said]);
+    return refusalOf(code, workerId) ?? { fenced: values.texts() };
+  }
+
+  async renew(
+    { workerId, incarnationId }: WorkerFence,
+    leases: readonly Lease[],
+  ): Promise<Renewed | Refused> {
+    const args = [incarnationId, ...leases.flatMap(({ callId, token }) => [callId, token])];
+    const { code, values } = await this.#scripts.run('renew', workerId, args);
+    const refusal = refusalOf(code, workerId);
+    if (refusal !== undefined) return refusal;
+    return { ok: true, lost: values.texts(values.number()), cancellations: values.texts() };
+  }
+
+  async settle(
+    { workerId, incarnationId }: WorkerFence,
+    { callId, token }: Lease,
+    settlement: Settlement,
+  ): Promise<{ readonly accepted: boolean }> {
+    const args = [incarnationId, callId, token, JSON.stringify(settlement)];
+    const { values } = await this.#scripts.run('settle', workerId, args);
+    return { accepted: values.text() === '1' };
+  }
+
+  async end(callId: string): Promise<CallEnd | undefined> {
+    const workerId = await this.#whereabouts.workerOf(callId);
+    if (workerId === undefined) return undefined;
+    const { values } = await this.#scripts.run('end', workerId, [callId]);
+    const stored = values.text();
+    return stored === '' ? undefined : readCallEnd(stored);
+  }
+
+  async call(callId: string): Promise<OwnedCallView | undefined> {
+    const workerId = await this.#whereabouts.workerOf(callId);
+    if (workerId === undefined) return undefined;
+    return readCall(callId, (await this.#scripts.run('call', workerId, [callId])).values);
+  }
+
+  async lanes(workerId: string): Promise<LanesView | undefined> {
+    return readLanes(workerId, (await this.#scripts.run('lanes', workerId)).values);
+  }
+
+  onCall(callId: string, listener: () => void): () => void {
+    return this.#wakes.onCall(callId, this.#whereabouts.knownWorkerOf(callId), listener);
+  }
+
+  onWorker(workerId: string, listener: () => void): () => void {
+    return this.#wakes.onWorker(workerId, listener);
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#presence.close();
+    this.#alarms.close();
+    this.#wakes.close();
+    this.#connections.close();
+    return Promise.resolve();
+  }
+
+  async #beat(workerId: string): Promise<boolean> {
+    const { values } = await this.#scripts.run('beat', workerId, [this.#bridgeId]);
+    return values.text() === '1';
+  }
+
+  /** Whoever is awake does what is due; where nobody can reach Redis, nothing is lost by waiting. */
+  async #tick(workerId: string): Promise<void> {
+    try {
+      await this.#scripts.run('tick', workerId);
+    } catch {
+      if (!this.#closed) this.#alarms.expect(workerId, unreachableMs);
+    }
+  }
+
+  /** A submission that may have been entered though its caller was told that it failed. */
+  async #takeBack(callId: string, workerId: string): Promise<void> {
+    while (!this.#closed) {
+      const isBack = await this.#scripts.run('cancel', workerId, [callId]).then(
+        () => true,
+        () => false,
+      );
+      if (isBack) return;
+    }
+  }
+}
+
+const unreachableMs = 1_000;
+
+function stateOf(text: string): CallState | undefined {
+  return text === '' ? undefined : callStateSchema.parse(text);
+}
+
+function ignore(): void {
+  // Commands reject by themselves while a connection is lost.
+}

@@ -1,0 +1,17 @@
+--[[
+  One call as its caller may see it.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  ARGV[9] call
+  Returns { 'OK', due, principal, state, lane, since ms, revision } and of a waiting call its reason (see
+  includes/reason.lua), { 'OK', due } where it is unknown, or { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+--- @include "reason"
+local refusal = begin()
+if refusal then return refusal end
+local call = readCall(ARGV[9])
+if not call then return finish({ 'OK', '' }) end
+local reply = { 'OK', '', call.principal, call.state, call.lane, tostring(math.floor(worker.now - call.since)),
+  tostring(call.revision) }
+if call.state == 'waiting' then tellReason(reply, call) end
+return finish(reply)

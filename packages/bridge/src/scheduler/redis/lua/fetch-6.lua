@@ -1,0 +1,58 @@
+--[[
+  Hands every reserved call of a worker over, in the order in which they started, each under a new lease, and
+  tells once of each call that is to be stopped. A repeated attempt of the same fetch gives the same again.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  ARGV[9] incarnation   ARGV[10] 256 random bits in hex: names this fetch, and its tokens come from it
+  Returns { 'OK', due, number of assignments, seven for each: id, generation, token, lane, mode, pool, body,
+  then ids to be stopped… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+local refusal = begin()
+if refusal then return refusal end
+local unheard = hear(ARGV[9])
+if unheard then return finish({ unheard, '' }) end
+
+local seed = ARGV[10]
+local function tokenOf(id)
+  return redis.sha1hex(seed .. id .. '1') .. string.sub(redis.sha1hex(seed .. id .. '2'), 1, 24)
+end
+
+local repeated = worker.fetched == seed
+if not worker.offering then
+  setOffering(true)
+  stirred = true
+  startWhatCan()
+end
+local reserved, stopping = {}, {}
+for id, hold in pairs(loadHeld()) do
+  if repeated then
+    if hold.phase == 'l' and hold.token == tokenOf(id) then reserved[#reserved + 1] = hold end
+  elseif hold.phase == 'r' then reserved[#reserved + 1] = hold end
+  if hold.phase == 'l' and hold.stop == '1' and hold.told == '0' then stopping[#stopping + 1] = hold end
+end
+table.sort(reserved, function(one, other) return tonumber(one.order) < tonumber(other.order) end)
+
+local reply = { 'OK', '', tostring(#reserved) }
+for _, hold in ipairs(reserved) do
+  if not repeated then
+    put('generation', worker.generation + 1)
+    hold.phase, hold.generation, hold.token = 'l', worker.generation, tokenOf(hold.id)
+    saveHold(hold)
+    setDue(hold.id, worker.now + leaseTtl)
+    enter(readCall(hold.id), 'delivered', worker.now)
+  end
+  for _, value in ipairs({ hold.id, tostring(hold.generation), hold.token, hold.lane, hold.mode, hold.pool }) do
+    reply[#reply + 1] = value
+  end
+  reply[#reply + 1] = redis.call('HGET', callsKey, hold.id .. ':b') or ''
+end
+-- A poll that told of it again and again would never wait; a lost reply is made good by the next renewal.
+for _, hold in ipairs(stopping) do
+  hold.told = 1
+  saveHold(hold)
+  reply[#reply + 1] = hold.id
+end
+if #reserved > 0 then put('fetched', seed) end
+forget(16)
+somethingToFetch = false
+return finish(reply)

@@ -1,0 +1,41 @@
+--- @include "due"
+-- How every script begins: the refusal of a layout that is not ours, else nil, with all done that is due.
+local function begin()
+  openWorker()
+  if worker.known and worker.layout ~= layout then return { 'LAYOUT', '', worker.layout } end
+  if worker.known then expireDue() end
+  return nil
+end
+
+-- Keys end with the worker: each has an anchor that is never taken out, so that no key loses its time to live.
+local function keepKeys()
+  if worker.now - worker.kept < keysKept / 4 then return end
+  put('kept', worker.now)
+  redis.call('HSET', callsKey, '-', '')
+  redis.call('HSET', heldKey, '-', '')
+  redis.call('ZADD', indexKey, 0, '-')
+  redis.call('ZADD', dueKey, '+inf', '-')
+  redis.call('ZADD', endedKey, '+inf', '-')
+  redis.call('HSET', workerKey, 'kept', worker.now)
+  for _, key in ipairs({ workerKey, callsKey, heldKey, indexKey, dueKey, endedKey }) do
+    redis.call('PEXPIRE', key, keysKept)
+  end
+end
+
+-- How every script ends: writes what is gathered, tells what changed, and says when something is due next.
+local function finish(reply)
+  if not worker.known then return reply end
+  flush()
+  keepKeys()
+  put('seen', worker.now)
+  redis.call('HSET', workerKey, unpack(pairsOf(workerChanges)))
+  local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
+  local at = earliest[1] and tonumber(earliest[2]) or math.huge
+  reply[2] = at == math.huge and '' or tostring(math.max(0, at - worker.now))
+  if somethingToFetch or next(news) then
+    local told = { reply[2], somethingToFetch and '*' or '' }
+    for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end
+    redis.call('PUBLISH', channel, table.concat(told, ' '))
+  end
+  return reply
+end

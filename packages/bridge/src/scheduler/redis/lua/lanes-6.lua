@@ -1,0 +1,37 @@
+--[[
+  Everything of one worker. Reads of instructions take no lane and are not among it.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  Returns { 'OK', due, lease left ms, commands, slots, files, file pool, calls… } where a call is: number of
+  values that follow, id, state, lane, mode, pool, operation, principal, since ms, and of a waiting call its
+  reason (see includes/reason.lua); { 'OK', due } where the worker is unknown; or { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+--- @include "reason"
+local refusal = begin()
+if refusal then return refusal end
+if not worker.known then return { 'OK', '' } end
+
+local sum = tally()
+local reply = { 'OK', '', tostring(leaseLeft()), tostring(sum.c), tostring(worker.slots), tostring(sum.f),
+  tostring(worker.files) }
+
+local function tell(call)
+  local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, call.principal,
+    tostring(math.floor(worker.now - call.since)) }
+  if call.state == 'waiting' then tellReason(told, call) end
+  reply[#reply + 1] = tostring(#told)
+  for _, value in ipairs(told) do reply[#reply + 1] = value end
+end
+
+local running = {}
+for id, hold in pairs(loadHeld()) do
+  local call = hold.pool ~= 'n' and readCall(id)
+  if call and (hold.phase == 'r' or leaseOf(call)) then running[#running + 1] = { tonumber(hold.order), call } end
+end
+table.sort(running, function(one, other) return one[1] < other[1] end)
+for _, entry in ipairs(running) do tell(entry[2]) end
+for _, member in ipairs(within('q|')) do
+  local _, id = placeIn(member)
+  if id ~= '-' then tell(readCall(id)) end
+end
+return finish(reply)

@@ -1,0 +1,91 @@
+--[[
+  Takes in an incarnation of a worker, or what changed of the present one. What it says it holds counts as
+  running from here on; of what it fetched and does not list it is asked (unresolved).
+  KEYS, ARGV[1..8]: see includes/given.lua
+  ARGV[9] incarnation   ARGV[10] journal   ARGV[11] capabilities (JSON)   ARGV[12] slots   ARGV[13] file pool
+  ARGV[14] capacities: LANE=N, separated by commas   ARGV[15] '1' to take over   ARGV[16] the unknown principal
+  ARGV[17..] six for each held call: id, lane, mode, pool, generation, token
+  Returns { 'OK', due, unresolved ids… }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+--- @include "rebuild"
+local refusal = begin()
+if refusal then return refusal end
+
+local incarnation, journal = ARGV[9], ARGV[10]
+local sameJournal = worker.journal == journal
+if worker.known and not sameJournal and isOnline() and ARGV[15] ~= '1' then return finish({ 'WORKER_FENCED', '' }) end
+
+local sameIncarnation = worker.incarnation == incarnation
+local irregular = worker.capacities ~= ARGV[14]
+worker.known = true
+put('layout', layout)
+put('incarnation', incarnation)
+put('journal', journal)
+workerChanges.capabilities = ARGV[11]
+put('slots', tonumber(ARGV[12]))
+put('files', tonumber(ARGV[13]))
+put('capacities', ARGV[14])
+put('heard', worker.now)
+capacityOf = nil
+
+-- Only the journal that fetched a call can tell what became of it.
+for id, hold in pairs(loadHeld()) do
+  local call = readCall(id)
+  if hold.phase == 'r' then
+    if not sameIncarnation then toWaiting(call, false) end
+  elseif not sameJournal then
+    if leaseOf(call) then interruptCall(call, 'another worker took over from the one that ran this call')
+    else release(hold) end
+  else
+    hold.unresolved, hold.told = 1, 0
+    saveHold(hold)
+  end
+end
+
+-- Of a call that has ended for its caller the lane is still occupied, but its end stands. A call that began
+-- before this Redis knew it has no caller any more: it is to be stopped.
+local function takeOverHold(id, lane, mode, pool, generation, token)
+  local present = loadHeld()[id]
+  if present and present.phase == 'l' and present.token == token then
+    present.unresolved = 0
+    saveHold(present)
+    return
+  end
+  irregular = true
+  put('generation', math.max(worker.generation, tonumber(generation)))
+  local call = readCall(id)
+  local live = call and not ended[call.state]
+  if present and not leaseOf(call) and present.phase == 'l' then release(present) end
+  if live then leave(call) end
+  local claim = live and call or
+    { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = nextSequence() }
+  occupy(claim, 'l', 0)
+  local hold = loadHeld()[id]
+  hold.generation, hold.token, hold.stop = generation, token, live and 0 or 1
+  saveHold(hold)
+  setDue(id, worker.now + leaseTtl)
+  if live then enter(call, 'running', worker.now) return end
+  somethingToFetch = true
+  if call then return end
+  enter({ id = id, submitted = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
+    pool = pool, principal = ARGV[16], fingerprint = '', operation = '', replica = '', attempt = '' },
+    'cancelling', worker.now)
+end
+
+for at = 17, #ARGV, 6 do
+  takeOverHold(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
+end
+if irregular then
+  touched = {}
+  rebuild()
+end
+offerWithheld()
+stirred = true
+startWhatCan()
+
+local reply = { 'OK', '' }
+for id, hold in pairs(loadHeld()) do
+  if hold.phase == 'l' and tonumber(hold.unresolved) == 1 then reply[#reply + 1] = id end
+end
+return finish(reply)

@@ -1,0 +1,58 @@
+--[[
+  Takes what a worker says of calls it fetched, in that order.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  ARGV[9] incarnation   ARGV[10..] three for each: started|busy|denied|interrupted|freed, call, token
+  Returns { 'OK', due, ids of fenced starts… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' } or
+  { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+local refusal = begin()
+if refusal then return refusal end
+local unheard = hear(ARGV[9])
+if unheard then return finish({ unheard, '' }) end
+
+local reply = { 'OK', '' }
+
+local function started(call, token)
+  local hold = leaseOf(call)
+  if not hold or hold.token ~= token then return false end
+  if call.state == 'delivered' then enter(call, 'running', worker.now) end
+  return true
+end
+
+local function busy(call, token)
+  local hold = leaseOf(call)
+  if not hold or hold.token ~= token then return end
+  if call.state == 'delivered' then toWaiting(call, true)
+  elseif call.state == 'cancelling' then withdrawCall(call, 'cancelled') end
+end
+
+-- Only of an unresolved call, and only once: the report carries no token, and a repeated one must not take a
+-- later delivery away from a worker that may be about to start it.
+local function denied(call)
+  local hold = leaseOf(call)
+  if not hold or tonumber(hold.unresolved) ~= 1 then return end
+  if call.state == 'cancelling' then withdrawCall(call, 'cancelled')
+  elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then withdrawCall(call, 'caller_gone')
+  else toWaiting(call, false) end
+end
+
+local function interrupted(id, call)
+  local hold = loadHeld()[id]
+  if not call or not hold or hold.phase ~= 'l' then return end
+  if leaseOf(call) then interruptCall(call, 'the worker was stopped while this call was in its hands')
+  else release(hold) end
+end
+
+for at = 10, #ARGV, 3 do
+  local said, id, token = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local call = id ~= '' and readCall(id) or nil
+  -- A `busy` frees nothing: two calls that are both refused would else be offered in turns without end.
+  if said ~= 'busy' then offerWithheld() end
+  if said == 'started' and not started(call, token) then reply[#reply + 1] = id
+  elseif said == 'busy' then busy(call, token)
+  elseif said == 'denied' then denied(call)
+  elseif said == 'interrupted' then interrupted(id, call) end
+end
+startWhatCan()
+return finish(reply)

@@ -1,0 +1,29 @@
+--[[
+  Ends a call with its worker's word; the token decides, whichever incarnation brings it. Repeating the same
+  settlement is accepted again and changes nothing.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  ARGV[9] incarnation   ARGV[10] call   ARGV[11] token   ARGV[12] settlement (JSON)
+  Returns { 'OK', due, '1' accepted or '0' } or { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+local refusal = begin()
+if refusal then return refusal end
+hear(ARGV[9])
+
+local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
+local call = readCall(id)
+local hold = worker.known and loadHeld()[id]
+if not hold or hold.token ~= token then
+  local before = call and call.state == 'settled' and redis.call('HGET', callsKey, id .. ':e')
+  local same = before == 'settled|0|' .. token .. '|' .. settlement or
+    before == 'settled|1|' .. token .. '|' .. settlement
+  return finish({ 'OK', '', same and '1' or '0' })
+end
+local live = leaseOf(call)
+if live then
+  local cancelled = call.state == 'cancelling' and '1' or '0'
+  toEnded(call, 'settled', 'settled|' .. cancelled .. '|' .. token .. '|' .. settlement)
+else release(hold) end
+offerWithheld()
+startWhatCan()
+return finish({ 'OK', '', live and '1' or '0' })

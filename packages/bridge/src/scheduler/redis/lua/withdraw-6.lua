@@ -1,0 +1,22 @@
+--[[
+  Takes a call out of the queue that has not been delivered; it never ran. At a deadline its place is kept.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  ARGV[9] call   ARGV[10] deadline, caller_gone or cancelled
+  Returns { 'OK', due, '1', waited ms, principal, position, lacking, blockers… } (see includes/reason.lua),
+  { 'OK', due, '0', state or '' } where it was not in the queue, or { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+--- @include "reason"
+local refusal = begin()
+if refusal then return refusal end
+
+local call = readCall(ARGV[9])
+if not call or (call.state ~= 'waiting' and call.state ~= 'reserved') then
+  return finish({ 'OK', '', '0', call and call.state or '' })
+end
+local reply = { 'OK', '', '1', tostring(math.floor(worker.now - call.submitted)), call.principal }
+tellReason(reply, call)
+withdrawCall(call, ARGV[10])
+if ARGV[10] == 'deadline' and call.pool ~= 'n' then keepPlace(call) end
+startWhatCan()
+return finish(reply)

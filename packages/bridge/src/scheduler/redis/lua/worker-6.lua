@@ -1,0 +1,11 @@
+--[[
+  What is known of a worker.
+  KEYS, ARGV[1..8]: see includes/given.lua
+  Returns { 'OK', due, ms until its lease ends, capabilities (JSON) }, { 'OK', due } where it never registered, or
+  { 'LAYOUT', '', layout }.
+]]
+--- @include "script"
+local refusal = begin()
+if refusal then return refusal end
+if not worker.known then return { 'OK', '' } end
+return finish({ 'OK', '', tostring(leaseLeft()), redis.call('HGET', workerKey, 'capabilities') })

@@ -1,0 +1,43 @@
+import type { RedisClient } from './connections.js';
+import { luaScripts } from './lua-scripts.generated.js';
+import { storeUnavailable } from './unavailable.js';
+
+export type ScriptName = keyof typeof luaScripts;
+
+/** Runs scripts by their digest, and sends the text where Redis does not know it (any more). */
+export class ScriptRunner {
+  readonly #client: RedisClient;
+
+  constructor(client: RedisClient) {
+    this.#client = client;
+  }
+
+  /**
+   * The flat list of strings that a script returns.
+   *
+   * @throws CodelanesError `STORE_UNAVAILABLE` where Redis cannot be reached; it may have run nevertheless.
+   */
+  async run(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<readonly string[]> {
+    const script = luaScripts[name];
+    if (keys.length !== script.keys) throw new Error(`script ${name} takes ${script.keys} keys`);
+    try {
+      return stringsOf(name, await this.#client.evalsha(script.sha1, script.keys, ...keys, ...args));
+    } catch (error) {
+      if (!isUnknownScript(error)) throw storeUnavailable(error);
+    }
+    try {
+      return stringsOf(name, await this.#client.eval(script.text, script.keys, ...keys, ...args));
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
+  }
+}
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+function stringsOf(name: string, reply: unknown): readonly string[] {
+  if (Array.isArray(reply) && reply.every((value) => typeof value === 'string')) return reply;
+  throw new Error(`script ${name} returned something else than strings`);
+}

@@ -1,0 +1,162 @@
+import { Countdown } from '../countdown.js';
+import { Listeners } from '../listeners.js';
+import type { Clock } from '../store.js';
+import type { RedisClient } from './connections.js';
+import type { RedisKeys } from './keys.js';
+
+/** A channel that nobody listens to is kept this long, as the next call usually comes soon. */
+const idleMs = 60_000;
+
+interface Channel {
+  readonly workerId: string;
+  readonly subscribed: Promise<unknown>;
+  isActive: boolean;
+  followers: number;
+}
+
+/** What one message tells: when something is due next, what can be fetched, and which calls changed. */
+export interface News {
+  readonly workerId: string;
+  readonly dueMs: number | undefined;
+  readonly changes: readonly { readonly callId: string; readonly state: string }[];
+}
+
+/**
+ * Hears of changes by the channel of each worker; one subscription of this process serves all that listen. After
+ * a lost connection everybody is woken, as nobody knows what was missed.
+ */
+export class Wakes {
+  readonly #client: RedisClient;
+  readonly #keys: RedisKeys;
+  readonly #onNews: (news: News) => void;
+  readonly #calls = new Listeners();
+  readonly #workers = new Listeners();
+  /** By the name of the channel. */
+  readonly #channels = new Map<string, Channel>();
+  readonly #idle: Countdown<string>;
+
+  constructor(client: RedisClient, keys: RedisKeys, clock: Clock, onNews: (news: News) => void) {
+    this.#client = client;
+    this.#keys = keys;
+    this.#onNews = onNews;
+    this.#idle = new Countdown(clock, idleMs, (workerId) => {
+      this.#leaveIdle(workerId);
+    });
+    client.on('message', (channel: string, message: string) => {
+      this.#hear(channel, message);
+    });
+    client.on('ready', this.#wakeAll);
+  }
+
+  /** Resolves when changes of that worker are heard from here on. */
+  async hearOf(workerId: string): Promise<void> {
+    await this.#channel(workerId).subscribed;
+  }
+
+  onWorker(workerId: string, listener: () => void): () => void {
+    const off = this.#workers.on(workerId, listener);
+    const unfollow = this.#follow(workerId, () => {
+      this.#workers.mark(workerId);
+    });
+    return () => {
+      off();
+      unfollow();
+    };
+  }
+
+  /** `workerId` may become known later, or never. */
+  onCall(callId: string, workerId: Promise<string | undefined> | string, listener: () => void): () => void {
+    const off = this.#calls.on(callId, listener);
+    const wake = (): void => {
+      this.#calls.mark(callId);
+    };
+    if (typeof workerId === 'string') {
+      const unfollow = this.#follow(workerId, wake);
+      return () => {
+        off();
+        unfollow();
+      };
+    }
+    let isOver = false;
+    let unfollow = (): void => undefined;
+    void workerId.then((found) => {
+      if (found === undefined || isOver) return;
+      unfollow = this.#follow(found, wake);
+      wake();
+    }, wake);
+    return () => {
+      isOver = true;
+      off();
+      unfollow();
+    };
+  }
+
+  close(): void {
+    this.#client.off('ready', this.#wakeAll);
+    this.#idle.close();
+    this.#calls.close();
+    this.#workers.close();
+    this.#channels.clear();
+  }
+
+  /** What happened before the subscription stood is made good by one wake. */
+  #follow(workerId: string, wake: () => void): () => void {
+    const channel = this.#channel(workerId);
+    channel.followers += 1;
+    if (!channel.isActive) void channel.subscribed.then(wake, wake);
+    return () => {
+      channel.followers -= 1;
+      this.#idle.begin(workerId);
+    };
+  }
+
+  #channel(workerId: string): Channel {
+    this.#idle.begin(workerId);
+    const name = this.#keys.channelOf(workerId);
+    const present = this.#channels.get(name);
+    if (present !== undefined) return present;
+    const subscribed = this.#client.subscribe(name);
+    const channel: Channel = { workerId, subscribed, isActive: false, followers: 0 };
+    this.#channels.set(name, channel);
+    subscribed.then(
+      () => {
+        channel.isActive = true;
+      },
+      () => {
+        this.#channels.delete(name);
+      },
+    );
+    return channel;
+  }
+
+  #leaveIdle(workerId: string): void {
+    const name = this.#keys.channelOf(workerId);
+    const channel = this.#channels.get(name);
+    if (channel === undefined) return;
+    if (channel.followers > 0) {
+      this.#idle.begin(workerId);
+      return;
+    }
+    this.#channels.delete(name);
+    void this.#client.unsubscribe(name).catch(() => undefined);
+  }
+
+  #hear(name: string, message: string): void {
+    const channel = this.#channels.get(name);
+    if (channel === undefined) return;
+    const { workerId } = channel;
+    const [due, fetchable, ...changed] = message.split(' ');
+    if (fetchable === '*') this.#workers.mark(workerId);
+    const changes = changed.map((change) => {
+      const [callId = '', state = ''] = change.split(':');
+      this.#calls.mark(callId);
+      return { callId, state };
+    });
+    this.#onNews({ workerId, dueMs: due === '' || due === undefined ? undefined : Number(due), changes });
+  }
+
+  readonly #wakeAll = (): void => {
+    this.#calls.markAll();
+    this.#workers.markAll();
+  };
+}

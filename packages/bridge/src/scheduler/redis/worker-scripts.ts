@@ -1,0 +1,64 @@
+import type { Clock, SchedulerSettings } from '../store.js';
+import { otherLayout, type Layout } from './layout.js';
+import type { RedisKeys } from './keys.js';
+import { ReplyReader } from './reply-reader.js';
+import type { ScriptName, ScriptRunner } from './script-runner.js';
+
+/** What a script answered: its code, and a reader of what follows. */
+export interface ScriptReply {
+  readonly code: string;
+  readonly values: ReplyReader;
+}
+
+/** Times that are no settings of the contract. */
+export interface RedisTimes {
+  /** A bridge that is silent for this long has died; what it has in the queue leaves it. */
+  readonly bridgeSilentMs: number;
+  /** Keys of a worker that nobody uses are deleted after this. */
+  readonly keysKeptMs: number;
+}
+
+interface Parts {
+  readonly runner: ScriptRunner;
+  readonly keys: RedisKeys;
+  readonly layout: Layout;
+  readonly settings: SchedulerSettings;
+  readonly times: RedisTimes;
+  /** In place of the clock of Redis. */
+  readonly simulatedTime: Clock | undefined;
+  /** Told after each script when something is due next for its worker. */
+  readonly onDue: (workerId: string, ms: number) => void;
+}
+
+/** Runs scripts on the keys of one worker, with what every script is given. */
+export class WorkerScripts {
+  readonly #parts: Parts;
+  readonly #settings: readonly string[];
+
+  constructor(parts: Parts) {
+    const { settings, times } = parts;
+    this.#parts = parts;
+    this.#settings = [
+      settings.leaseTtlMs,
+      settings.fetchWithinMs,
+      settings.placeKeptMs,
+      settings.endRememberedMs,
+      times.bridgeSilentMs,
+      times.keysKeptMs,
+    ].map(String);
+  }
+
+  /** @throws CodelanesError `STORE_UNAVAILABLE`, also where the keys of the worker have another layout. */
+  async run(name: ScriptName, workerId: string, args: readonly string[] = []): Promise<ScriptReply> {
+    const { runner, keys, layout, simulatedTime, onDue } = this.#parts;
+    const now = simulatedTime === undefined ? '' : String(simulatedTime.now());
+    await layout.check();
+    const given = [now, keys.channelOf(workerId), ...this.#settings, ...args];
+    const values = new ReplyReader(await runner.run(name, keys.ofWorker(workerId), given));
+    const code = values.text();
+    const due = values.isAtEnd ? '' : values.text();
+    if (code === 'LAYOUT') throw otherLayout(values.text());
+    if (due !== '') onDue(workerId, Number(due));
+    return { code, values };
+  }
+}

@@ -1,0 +1,89 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+export interface RedisServerOptions {
+  /** Write every change to disk, so that a restart keeps it. */
+  readonly appendOnly?: boolean | undefined;
+  readonly cluster?: boolean | undefined;
+}
+
+/** A Redis of its own on a free port of 127.0.0.1, with a folder of its own that ends with it. */
+export class RedisServer {
+  readonly port: number;
+  readonly folder: string;
+  readonly #args: readonly string[];
+  #process: ChildProcess | undefined;
+
+  private constructor(port: number, folder: string, options: RedisServerOptions) {
+    this.port = port;
+    this.folder = folder;
+    this.#args = [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+      ...['--appendonly', options.appendOnly === true ? 'yes' : 'no', '--appendfsync', 'always'],
+      ...(options.cluster === true ? ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] : []),
+    ];
+  }
+
+  /** Resolves when it answers. @throws Error where no redis-server can be started. */
+  static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'codelanes-redis-'));
+    const server = new RedisServer(await freePort(), folder, options);
+    await server.run();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it (again) on the same port and folder. */
+  async run(): Promise<void> {
+    this.#process = spawn('redis-server', this.#args, { stdio: 'ignore' });
+    await once(this.#process, 'spawn');
+    await this.ask(async (client) => client.ping());
+  }
+
+  /** Kills it as a crash would. */
+  async kill(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (running === undefined) return;
+    const gone = once(running, 'exit');
+    running.kill('SIGKILL');
+    await gone;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Asks it something over a connection of its own, waiting until it answers. */
+  async ask<T>(question: (client: Redis) => Promise<T>): Promise<T> {
+    const client = new Redis(this.url, { maxRetriesPerRequest: null, retryStrategy: () => 20 });
+    client.on('error', () => undefined);
+    try {
+      return await question(client);
+    } finally {
+      client.disconnect();
+    }
+  }
+}
+
+/** A cluster also takes the port 10,000 above for its bus. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    server.close();
+    await once(server, 'close');
+    if (typeof address === 'object' && address !== null && address.port < 55_000) return address.port;
+  }
+}

@@ -1,0 +1,77 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import { Directory } from '../files/directory.js';
+import { removePlantedLinks, type SweptRefs } from './planted-links.js';
+
+let fixture: LaneFixture;
+beforeEach(() => {
+  fixture = new LaneFixture(['a']);
+});
+afterEach(() => {
+  fixture.remove();
+});
+
+function sweep(): SweptRefs {
+  const git = Directory.open(fixture.git);
+  try {
+    return removePlantedLinks(git);
+  } finally {
+    git.close();
+  }
+}
+
+describe('links among refs and their logs', () => {
+  it('are removed, so that the next commit on the host writes where it should', () => {
+    const victim = join(fixture.folder, 'home', 'secret');
+    fixture.host(`ln -sf ${victim} .git/logs/refs/heads/main`);
+    expect(sweep().notices.join()).toContain('".git/logs/refs/heads/main"');
+    fixture.host('git commit -q --allow-empty -m after');
+    expect(readFileSync(victim, 'utf8')).toBe('of the operator\n');
+  });
+
+  it('are removed where they stand for a folder, without a look at what is behind', () => {
+    const outside = join(fixture.folder, 'outside');
+    mkdirSync(outside);
+    symlinkSync('/etc', join(outside, 'kept'));
+    fixture.host(
+      `mkdir -p .git/refs/deep/er; ln -s ${outside} .git/refs/deep/er/link; ln -s ${outside} .git/logs/refs/link`,
+    );
+    expect(sweep().notices.join()).toContain('".git/refs/deep/er/link", ".git/logs/refs/link"');
+    expect(lstatSync(join(outside, 'kept')).isSymbolicLink()).toBe(true);
+    expect(existsSync(join(fixture.git, 'refs/deep/er/link'))).toBe(false);
+  });
+
+  it('are removed as pipes are, on which every Git would wait for ever', () => {
+    fixture.host('mkfifo .git/refs/heads/pipe');
+    expect(sweep().notices.join()).toContain('".git/refs/heads/pipe"');
+    expect(fixture.host('git branch --list')).toContain('main');
+  });
+
+  it('stay where they are symbolic refs of old', () => {
+    fixture.host('mkdir -p .git/refs/remotes/o; ln -s refs/remotes/o/main .git/refs/remotes/o/HEAD');
+    expect(sweep()).toEqual({ notices: [] });
+    expect(lstatSync(join(fixture.git, 'refs/remotes/o/HEAD')).isSymbolicLink()).toBe(true);
+  });
+
+  it('are told in a bounded sentence', () => {
+    for (let number = 0; number < 50; number += 1)
+      symlinkSync('/etc', join(fixture.git, 'refs', `l${number}`));
+    const { notices } = sweep();
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toContain('and 45 more');
+  });
+
+  it('are not looked for without end', () => {
+    mkdirSync(join(fixture.git, 'refs', ...Array.from({ length: 120 }, () => 'd')), { recursive: true });
+    expect(sweep().quarantine).toContain('too many');
+  });
+
+  it('are nowhere in an ordinary repository, not even one whose logs are off', () => {
+    expect(sweep()).toEqual({ notices: [] });
+    fixture.host('rm -r .git/logs');
+    writeFileSync(join(fixture.git, 'refs/heads/odd name'), 'x');
+    expect(sweep()).toEqual({ notices: [] });
+  });
+});

@@ -1,0 +1,109 @@
+import { readlinkSync, unlinkSync } from 'node:fs';
+import type { Directory, EntryKind } from '../files/directory.js';
+import { FileRefusal } from '../files/refusal.js';
+
+/** More is not looked through: a repository with this many loose refs is not made by work. */
+const maxEntries = 200_000;
+const maxDepth = 100;
+/** Links that are named to the agent; of more only the number is told. */
+const maxNamed = 5;
+
+export interface SweptRefs {
+  /** What was removed, each a sentence. */
+  readonly notices: readonly string[];
+  /** Why somebody has to look before the lane may be used again. */
+  readonly quarantine?: string | undefined;
+}
+
+/**
+ * Removes what is neither file nor folder among a repository's refs and their logs. On a pipe there the operator's
+ * Git would wait for ever, and Git appends to a log through a link, a line
+ * with a branch's name in it, so that a lane could have the operator's next commit write into any file of theirs.
+ * Git makes no such links, but for symbolic refs of old, whose text begins with `refs/`; those stay. Call it when
+ * every process of a call is gone. Follows no link, starts no process.
+ */
+export function removePlantedLinks(git: Directory): SweptRefs {
+  const sweep = new Sweep();
+  const complete = [['refs'], ['logs', 'refs']].every((place) => sweep.at(git, place));
+  const named = sweep.removed.slice(0, maxNamed).map((path) => `"${path}"`);
+  const more = sweep.removed.length - named.length;
+  const shown = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+  return {
+    notices:
+      named.length === 0
+        ? []
+        : [
+            `${shown}: only files and folders have a place there, so it was removed: Git would write through a link, and wait for a pipe.`,
+          ],
+    ...(complete
+      ? {}
+      : { quarantine: 'The refs of the repository are too many to be looked through for links.' }),
+  };
+}
+
+class Sweep {
+  readonly removed: string[] = [];
+  #left = maxEntries;
+
+  /** False where not everything was looked at. */
+  at(git: Directory, place: readonly string[]): boolean {
+    let directory: Directory;
+    try {
+      directory = git.walk(place);
+    } catch (error) {
+      return isNotThere(error);
+    }
+    return this.#through(directory, ['.git', ...place]);
+  }
+
+  #through(directory: Directory, path: readonly string[]): boolean {
+    if (path.length > maxDepth) {
+      directory.close();
+      return false;
+    }
+    try {
+      return directory.list().every((entry) => {
+        this.#left -= 1;
+        // A name that is no text cannot be named here, and no operator works on such a branch.
+        if (this.#left < 0 || entry.name.includes('\uFFFD')) return this.#left >= 0;
+        const inner = [...path, entry.name];
+        if (entry.kind === 'symlink' || entry.kind === 'other')
+          this.#remove(directory, entry, inner.join('/'));
+        return entry.kind !== 'directory' || this.#into(directory, entry.name, inner);
+      });
+    } catch (error) {
+      return isNotThere(error);
+    } finally {
+      directory.close();
+    }
+  }
+
+  #into(parent: Directory, name: string, path: readonly string[]): boolean {
+    let child: Directory;
+    try {
+      child = parent.child(name);
+    } catch (error) {
+      return isNotThere(error);
+    }
+    return this.#through(child, path);
+  }
+
+  #remove(parent: Directory, { name, kind }: { name: string; kind: EntryKind }, path: string): void {
+    const place = parent.place(name);
+    try {
+      if (kind === 'symlink' && path.startsWith('.git/refs/') && readlinkSync(place).startsWith('refs/'))
+        return;
+      unlinkSync(place);
+    } catch {
+      // Another lane, which removes it itself at the end of its own call, was faster.
+      return;
+    }
+    this.removed.push(path);
+  }
+}
+
+/** What went away meanwhile, or what nobody of this user may enter, leads no Git of theirs anywhere. */
+function isNotThere(error: unknown): boolean {
+  if (error instanceof FileRefusal) return true;
+  throw error;
+}

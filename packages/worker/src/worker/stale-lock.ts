@@ -1,0 +1,23 @@
+import { CodelanesError } from '@codelanes/protocol';
+import { clearIndexLock } from '../sandbox/index-lock.js';
+import { openLane } from './opened-lane.js';
+import type { ServedRoot } from './served-root.js';
+
+/**
+ * Removes the `index.lock` that a Git left in a lane when it was killed together with its worker. Only when
+ * nothing runs in the lane: while one does, the lock may be its own.
+ */
+export function clearStaleLock(root: ServedRoot, lane: readonly string[]): void {
+  const worktree = lane.find((segment) => segment.startsWith('worktree:'))?.slice('worktree:'.length);
+  try {
+    const opened = openLane(root, { workspaceId: root.id, worktree });
+    try {
+      if (opened.gitDescriptor !== undefined) clearIndexLock(opened.gitDescriptor);
+    } finally {
+      opened.close();
+    }
+  } catch (error) {
+    // A lane that does not verify any more is not to be touched.
+    if (!CodelanesError.is(error)) throw error;
+  }
+}
