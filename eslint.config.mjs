@@ -28,17 +28,19 @@ const floors = {
   ],
 };
 
-const floorZones = Object.entries(floors).flatMap(([pkg, levels]) =>
-  levels.flatMap((level, depth) =>
-    level.map((folder) => ({
-      target: `./${pkg}/src/${folder}/**/!(*.test).ts`,
-      from: [...levels.slice(0, depth).flat(), ...level.filter((other) => other !== folder)].map(
-        (above) => `./${pkg}/src/${above}`,
-      ),
-      message: `${folder} stands below: it may not import what stands above or beside it (DESIGN, "The house").`,
-    })),
-  ),
-).filter((zone) => zone.from.length > 0);
+const floorZones = Object.entries(floors)
+  .flatMap(([pkg, levels]) =>
+    levels.flatMap((level, depth) =>
+      level.map((folder) => ({
+        target: `./${pkg}/src/${folder}/**/!(*.test).ts`,
+        from: [...levels.slice(0, depth).flat(), ...level.filter((other) => other !== folder)].map(
+          (above) => `./${pkg}/src/${above}`,
+        ),
+        message: `${folder} stands below: it may not import what stands above or beside it (DESIGN, "The house").`,
+      })),
+    ),
+  )
+  .filter((zone) => zone.from.length > 0);
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/.turbo/**', '**/node_modules/**', 'e2e/fixtures/**'] },
@@ -48,13 +50,32 @@ export default tseslint.config(
   {
     plugins: { 'import-x': importX },
     settings: {
-      'import-x/resolver-next': [createTypeScriptImportResolver({ conditionNames: ['@codelanes/source', 'types', 'import', 'default'] })],
+      'import-x/resolver-next': [
+        createTypeScriptImportResolver({
+          conditionNames: ['@codelanes/source', 'types', 'import', 'default'],
+        }),
+      ],
     },
     rules: {
       'import-x/no-cycle': 'error',
       'import-x/no-default-export': 'error',
-      'import-x/no-extraneous-dependencies': ['error', { packageDir: [process.cwd(), import.meta.dirname ?? process.cwd()], devDependencies: ['**/*.test.ts', '**/testing/**', '**/vitest.config.ts', 'scripts/**', '*.{mjs,ts}'] }],
-      'import-x/no-restricted-paths': ['error', { basePath: import.meta.dirname ?? process.cwd(), zones: floorZones }],
+      'import-x/no-extraneous-dependencies': [
+        'error',
+        {
+          packageDir: [process.cwd(), import.meta.dirname ?? process.cwd()],
+          devDependencies: [
+            '**/*.test.ts',
+            '**/testing/**',
+            '**/vitest.config.ts',
+            'scripts/**',
+            '*.{mjs,ts}',
+          ],
+        },
+      ],
+      'import-x/no-restricted-paths': [
+        'error',
+        { basePath: import.meta.dirname ?? process.cwd(), zones: floorZones },
+      ],
       'n/no-missing-import': 'off',
       'n/no-unpublished-import': 'off',
       'n/no-process-exit': 'off',
@@ -72,7 +93,10 @@ export default tseslint.config(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unnecessary-type-assertion': 'error',
-      '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'as', objectLiteralTypeAssertions: 'never' }],
+      '@typescript-eslint/consistent-type-assertions': [
+        'error',
+        { assertionStyle: 'as', objectLiteralTypeAssertions: 'never' },
+      ],
     },
   },
   {
@@ -82,7 +106,10 @@ export default tseslint.config(
       ...vitest.configs.recommended.rules,
       'vitest/no-focused-tests': 'error',
       'vitest/no-disabled-tests': 'error',
-      'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expect*', 'fc.assert', 'assert*'] }],
+      'vitest/expect-expect': [
+        'error',
+        { assertFunctionNames: ['expect', 'expect*', 'fc.assert', 'assert*'] },
+      ],
     },
   },
   {
@@ -92,7 +119,15 @@ export default tseslint.config(
   ...Object.entries(arrows).map(([pkg, forbidden]) => ({
     files: [`${pkg}/src/**/*.ts`],
     rules: {
-      'no-restricted-imports': ['error', { paths: forbidden.map((name) => ({ name, message: 'Arrows run one way: apps → librechat, bridge, worker → protocol.' })) }],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: forbidden.map((name) => ({
+            name,
+            message: 'Arrows run one way: apps → librechat, bridge, worker → protocol.',
+          })),
+        },
+      ],
     },
   })),
   prettier,

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -257,7 +257,17 @@ describe('a command of a worktree', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  const shared = ['.git/refs', '.git/logs', '.git/packed-refs', '.git/objects', '.git/gc.pid', '.git/index'];
+  // What the operator's own commit, packing and housekeeping write.
+  const shared = [
+    'refs',
+    'logs',
+    'packed-refs',
+    'objects',
+    'gc.pid',
+    'index',
+    'info/refs',
+    'COMMIT_EDITMSG',
+  ].map((name) => `.git/${name}`);
 
   it.each([
     ['a worktree', 'a', '../../'],
@@ -266,24 +276,24 @@ describe('a command of a worktree', () => {
     '[S4: 18] plants no ref or log from %s through which the Git of the operator writes elsewhere, or waits',
     async (_, worktree, top) => {
       const victim = join(repository.folder, 'secret');
-      const before = digestOf(repository.root, [...shared, '.git/COMMIT_EDITMSG']);
+      const before = digestOf(repository.root, shared);
       const git = `${top}.git`;
       // Done by one command, which ends before the operator does anything.
       const plant = await caller.run(
-        `ln -sf ${victim} ${git}/logs/refs/heads/main; ln -s ../../config ${git}/logs/refs/heads/packed
-         ln -s ../../config ${git}/refs/heads/evil; ln -s ../../../file.txt ${git}/refs/heads/worse
+        `ln -sf ${victim} ${git}/logs/refs/heads/main; ln -sf ../../config ${git}/logs/refs/heads/packed
+         ln -s ../../config ${git}/refs/heads/evil; ln -sf ../../../file.txt ${git}/refs/heads/worse
          ln -s ${repository.folder} ${git}/refs/elsewhere; mkfifo ${git}/refs/heads/pipe`,
         worktree,
       );
       expect(plant.exitCode).toBe(0);
-      expect(plant.stderr).toMatch(/^codelanes: .*"\.git\/.*only files and folders have a place there/u);
+      expect(plant.stderr).toMatch(/^codelanes: .*"\.git\/.*only files and folders have a place there/mu);
       repository.git('branch', '--list');
       repository.git('update-ref', 'refs/heads/worse', 'HEAD');
       repository.git('branch', '--force', 'packed');
       repository.git('commit', '--quiet', '--allow-empty', '--message=by the operator');
       repository.git('pack-refs', '--all');
       repository.git('gc', '--quiet');
-      expect(digestOf(repository.root, [...shared, '.git/COMMIT_EDITMSG'])).toEqual(before);
+      expect(digestOf(repository.root, shared)).toEqual(before);
       expect(readFileSync(victim, 'utf8')).toBe(`${secret}\n`);
     },
   );

@@ -12,9 +12,6 @@ import type { WireError } from './errors.js';
 export const clientGenerationSchema = z.enum(['A', 'B', 'own']);
 export type ClientGeneration = z.infer<typeof clientGenerationSchema>;
 
-/** Header by which our own clients say so; its only value is `1`. */
-export const clientHeader = 'x-codelanes-client';
-
 /** The generation of one request: `own` by its header, else what the operator set. */
 export function generationOf(header: string | undefined, configured: ClientGeneration): ClientGeneration {
   return header === '1' ? 'own' : configured;

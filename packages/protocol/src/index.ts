@@ -54,11 +54,11 @@ export { resultFault } from './result-check.js';
 export type { Capabilities, WorkspaceDescriptor, WorkspaceScope } from './capabilities.js';
 export { capabilitiesSchema, findWorkspace, workspaceScopeSchema } from './capabilities.js';
 export { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';
+export { callIdHeader, clientHeader, queueWaitHeader, workerIdHeader } from './headers.js';
 export type { ClientGeneration } from './generation.js';
 export {
   capabilitiesFor,
   clientGenerationSchema,
-  clientHeader,
   errorFor,
   generationOf,
   resultFor,

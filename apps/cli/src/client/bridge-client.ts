@@ -2,7 +2,10 @@ import {
   callViewSchema,
   cancelReplySchema,
   capabilitiesSchema,
+  callIdHeader,
   clientHeader,
+  queueWaitHeader,
+  workerIdHeader,
   errorCodeSchema,
   lanesViewSchema,
   workerStatusSchema,
@@ -62,9 +65,9 @@ export class BridgeClient {
     return this.#send('POST', '/v1/workspace-tools/execute', workspaceToolResultSchema, {
       body: call,
       headers: {
-        'x-librechat-code-worker-id': options.workerId,
-        'x-librechat-workspace-queue-wait-ms': String(options.queueWaitMs),
-        'x-codelanes-call-id': options.callId,
+        [workerIdHeader]: options.workerId,
+        [queueWaitHeader]: String(options.queueWaitMs),
+        [callIdHeader]: options.callId,
       },
       signal: options.signal,
     });

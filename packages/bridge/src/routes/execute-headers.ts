@@ -1,13 +1,15 @@
-import { callIdSchema, CodelanesError, limits, workerIdSchema } from '@codelanes/protocol';
+import {
+  callIdHeader,
+  callIdSchema,
+  CodelanesError,
+  limits,
+  queueWaitHeader,
+  workerIdHeader,
+  workerIdSchema,
+} from '@codelanes/protocol';
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { parse } from './parse.js';
-
-/** By this header a caller may propose the id of its call; the reply always names it. */
-export const callIdHeader = 'x-codelanes-call-id';
-
-const workerIdHeader = 'x-librechat-code-worker-id';
-const queueWaitHeader = 'x-librechat-workspace-queue-wait-ms';
 
 const headersSchema = z.object({
   [workerIdHeader]: workerIdSchema.optional(),

@@ -1,5 +1,6 @@
 import {
   assertAdvertised,
+  callIdHeader,
   CodelanesError,
   limits,
   resultFor,
@@ -12,7 +13,7 @@ import { admit, principalOf } from './admission.js';
 import { clientGenerationOf } from './client-generation.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
-import { callIdHeader, executeHeadersOf } from './execute-headers.js';
+import { executeHeadersOf } from './execute-headers.js';
 import { malformed, parse } from './parse.js';
 
 /**

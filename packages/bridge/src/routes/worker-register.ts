@@ -23,7 +23,8 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
     });
     if (!registered.ok) throw new CodelanesError(registered.error.code, registered.error.message);
     roster.add(workerId);
-    if (offer.takeOver) request.log.warn({ workerId }, 'a worker took this identity over, as its operator asked');
+    if (offer.takeOver)
+      request.log.warn({ workerId }, 'a worker took this identity over, as its operator asked');
     return {
       version: workerWireVersion,
       slots,

@@ -6,7 +6,7 @@ import { clearIndexLock, hasIndexLock } from '../sandbox/index-lock.js';
 import type { LaneFacts } from '../sandbox/lane-facts.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
-import { removePlantedLinks } from '../sandbox/planted-links.js';
+import { removePlantedRefs } from '../sandbox/planted-refs.js';
 import { laneFolders, type SharedFolders } from '../sandbox/worker-folders.js';
 import { dropGitlinks } from './drop-gitlinks.js';
 import { executeCommand, type CommandOutcome, type Ended } from './execute-command.js';
@@ -48,7 +48,7 @@ export interface LaneOutcome extends CommandOutcome {
 
 /**
  * Runs one command in its lane's wall, with what belongs around it: at the checkout a snapshot before and the
- * audit after; links that were planted among refs are removed, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
+ * audit after; links and pipes among the refs are removed, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
  *
  * @throws {CodelanesError} before the command runs, as `startSandboxed` and `openLaneSandbox`.
  */
@@ -127,7 +127,7 @@ class LaneRun {
     if (descriptor === undefined) return [];
     const git = Directory.open(`/proc/self/fd/${descriptor}`);
     try {
-      const { notices, quarantine } = removePlantedLinks(git);
+      const { notices, quarantine } = removePlantedRefs(git);
       this.#quarantine = quarantine;
       return notices;
     } finally {

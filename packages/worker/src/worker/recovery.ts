@@ -6,7 +6,7 @@ import { openCheckout } from '../lanes/checkout.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { recover } from '../lanes/recovery.js';
 import type { WriteRecord } from '../lanes/journal-record.js';
-import { removePlantedLinks } from '../sandbox/planted-links.js';
+import { removePlantedRefs } from '../sandbox/planted-refs.js';
 import { openLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
@@ -45,7 +45,7 @@ function sweepRefs(root: ServedRoot, log: Logger): void {
   try {
     const checkout = openCheckout(root.path, root.layout.pin);
     try {
-      for (const notice of removePlantedLinks(checkout.git).notices) log.warn({ workspace: root.id }, notice);
+      for (const notice of removePlantedRefs(checkout.git).notices) log.warn({ workspace: root.id }, notice);
     } finally {
       checkout.close();
     }

@@ -45,6 +45,7 @@ export class Serving {
   readonly #ended = deferred();
   readonly #said = deferred();
   #state: WorkerState = 'connecting';
+  #reachable = true;
   #stopping: Promise<void> | undefined;
 
   private constructor(
@@ -143,6 +144,7 @@ export class Serving {
     switch (message.kind) {
       case 'registered':
         if (this.#state === 'connecting') this.#state = 'serving';
+        this.#reachable = true;
         this.#log.info({ slots: message.slots }, 'registered');
         for (const callId of message.unresolved) void this.#desk.resolve(callId);
         this.#registered.resolve();
@@ -155,7 +157,9 @@ export class Serving {
         this.#desk.stop(message.callId);
         return;
       case 'unreachable':
-        this.#log.warn(`The bridge cannot be reached: ${message.message}`);
+        // Said once per outage: the attempts go on until one succeeds.
+        if (this.#reachable) this.#log.warn(`The bridge cannot be reached; trying on: ${message.message}`);
+        this.#reachable = false;
         return;
       case 'refused':
         this.#fail(new WorkerRefused(message.code, message.message));

@@ -6,9 +6,9 @@
   { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-local waits = worker.known and first('o|' .. ARGV[9] .. '|')
-if waits then setDue('a|' .. ARGV[9], worker.now + replicaSilent)
-else dropDue('a|' .. ARGV[9]) end
-return finish({ 'OK', '', waits and '1' or '0' })
+local waits = worker.known and store.first('o|' .. ARGV[9] .. '|')
+if waits then store.setDue('a|' .. ARGV[9], worker.now + replicaSilent)
+else store.dropDue('a|' .. ARGV[9]) end
+return store.finish({ 'OK', '', waits and '1' or '0' })

@@ -7,11 +7,11 @@
 ]]
 --- @include "script"
 --- @include "reason"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-local call = readCall(ARGV[9])
-if not call then return finish({ 'OK', '' }) end
+local call = store.readCall(ARGV[9])
+if not call then return store.finish({ 'OK', '' }) end
 local reply = { 'OK', '', call.principal, call.state, call.lane, tostring(math.floor(worker.now - call.since)),
   tostring(call.revision) }
-if call.state == 'waiting' then tellReason(reply, call) end
-return finish(reply)
+if call.state == 'waiting' then store.tellReason(reply, call) end
+return store.finish(reply)

@@ -5,19 +5,19 @@
   Returns { 'OK', due, state or '' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
 
-local call = readCall(ARGV[9])
-if not call then return finish({ 'OK', '', '' }) end
+local call = store.readCall(ARGV[9])
+if not call then return store.finish({ 'OK', '', '' }) end
 if call.state == 'waiting' or call.state == 'reserved' then
-  withdrawCall(call, 'cancelled')
-  startWhatCan()
+  store.withdrawCall(call, 'cancelled')
+  store.startWhatCan()
 elseif call.state == 'delivered' or call.state == 'running' then
-  local hold = leaseOf(call)
+  local hold = store.leaseOf(call)
   hold.stop = 1
-  saveHold(hold)
+  store.saveHold(hold)
   somethingToFetch = true
-  enter(call, 'cancelling', call.since)
+  store.enter(call, 'cancelling', call.since)
 end
-return finish({ 'OK', '', call.state })
+return store.finish({ 'OK', '', call.state })

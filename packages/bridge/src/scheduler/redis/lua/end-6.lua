@@ -5,10 +5,10 @@
   Returns { 'OK', due, 'how|why or cancelled|token|payload' or '' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-local call = readCall(ARGV[9])
+local call = store.readCall(ARGV[9])
 local isEnded = call and ended[call.state]
 -- What ended in this very script is not written yet.
 local text = isEnded and (fieldsOf.calls[call.id .. ':e'] or redis.call('HGET', callsKey, call.id .. ':e'))
-return finish({ 'OK', '', text or '' })
+return store.finish({ 'OK', '', text or '' })

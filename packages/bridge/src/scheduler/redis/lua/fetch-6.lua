@@ -7,10 +7,10 @@
   then ids to be stopped… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-local unheard = hear(ARGV[9])
-if unheard then return finish({ unheard, '' }) end
+local unheard = store.hear(ARGV[9])
+if unheard then return store.finish({ unheard, '' }) end
 
 local seed = ARGV[10]
 local function tokenOf(id)
@@ -19,12 +19,12 @@ end
 
 local repeated = worker.fetched == seed
 if not worker.offering then
-  setOffering(true)
+  store.setOffering(true)
   stirred = true
-  startWhatCan()
+  store.startWhatCan()
 end
 local reserved, stopping = {}, {}
-for id, hold in pairs(loadHeld()) do
+for id, hold in pairs(store.loadHeld()) do
   if repeated then
     if hold.phase == 'l' and hold.token == tokenOf(id) then reserved[#reserved + 1] = hold end
   elseif hold.phase == 'r' then reserved[#reserved + 1] = hold end
@@ -35,11 +35,11 @@ table.sort(reserved, function(one, other) return tonumber(one.order) < tonumber(
 local reply = { 'OK', '', tostring(#reserved) }
 for _, hold in ipairs(reserved) do
   if not repeated then
-    put('generation', worker.generation + 1)
+    store.put('generation', worker.generation + 1)
     hold.phase, hold.generation, hold.token = 'l', worker.generation, tokenOf(hold.id)
-    saveHold(hold)
-    setDue(hold.id, worker.now + leaseTtl)
-    enter(readCall(hold.id), 'delivered', worker.now)
+    store.saveHold(hold)
+    store.setDue(hold.id, worker.now + leaseTtl)
+    store.enter(store.readCall(hold.id), 'delivered', worker.now)
   end
   for _, value in ipairs({ hold.id, tostring(hold.generation), hold.token, hold.lane, hold.mode, hold.pool }) do
     reply[#reply + 1] = value
@@ -49,10 +49,10 @@ end
 -- A poll that told of it again and again would never wait; a lost reply is made good by the next renewal.
 for _, hold in ipairs(stopping) do
   hold.told = 1
-  saveHold(hold)
+  store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
-if #reserved > 0 then put('fetched', seed) end
-forget(16)
+if #reserved > 0 then store.put('fetched', seed) end
+store.forget(16)
 somethingToFetch = false
-return finish(reply)
+return store.finish(reply)

@@ -7,31 +7,31 @@
 ]]
 --- @include "script"
 --- @include "reason"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
 if not worker.known then return { 'OK', '' } end
 
-local sum = tally()
-local reply = { 'OK', '', tostring(leaseLeft()), tostring(sum.c), tostring(worker.slots), tostring(sum.f),
+local sum = store.tally()
+local reply = { 'OK', '', tostring(store.leaseLeft()), tostring(sum.c), tostring(worker.slots), tostring(sum.f),
   tostring(worker.files) }
 
 local function tell(call)
   local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, call.principal,
     tostring(math.floor(worker.now - call.since)) }
-  if call.state == 'waiting' then tellReason(told, call) end
+  if call.state == 'waiting' then store.tellReason(told, call) end
   reply[#reply + 1] = tostring(#told)
   for _, value in ipairs(told) do reply[#reply + 1] = value end
 end
 
 local running = {}
-for id, hold in pairs(loadHeld()) do
-  local call = hold.pool ~= 'n' and readCall(id)
-  if call and (hold.phase == 'r' or leaseOf(call)) then running[#running + 1] = { tonumber(hold.order), call } end
+for id, hold in pairs(store.loadHeld()) do
+  local call = hold.pool ~= 'n' and store.readCall(id)
+  if call and (hold.phase == 'r' or store.leaseOf(call)) then running[#running + 1] = { tonumber(hold.order), call } end
 end
 table.sort(running, function(one, other) return one[1] < other[1] end)
 for _, entry in ipairs(running) do tell(entry[2]) end
-for _, member in ipairs(within('q|')) do
-  local _, id = placeIn(member)
-  if id ~= '-' then tell(readCall(id)) end
+for _, member in ipairs(store.within('q|')) do
+  local _, id = store.placeIn(member)
+  if id ~= '-' then tell(store.readCall(id)) end
 end
-return finish(reply)
+return store.finish(reply)

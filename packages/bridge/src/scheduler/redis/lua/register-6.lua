@@ -9,66 +9,66 @@
 ]]
 --- @include "script"
 --- @include "rebuild"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
 
 local incarnation, journal = ARGV[9], ARGV[10]
 local sameJournal = worker.journal == journal
-if worker.known and not sameJournal and isOnline() and ARGV[15] ~= '1' then return finish({ 'WORKER_FENCED', '' }) end
+if worker.known and not sameJournal and store.isOnline() and ARGV[15] ~= '1' then return store.finish({ 'WORKER_FENCED', '' }) end
 
 local sameIncarnation = worker.incarnation == incarnation
 local irregular = worker.capacities ~= ARGV[14]
 worker.known = true
-put('layout', layout)
-put('incarnation', incarnation)
-put('journal', journal)
+store.put('layout', layout)
+store.put('incarnation', incarnation)
+store.put('journal', journal)
 workerChanges.capabilities = ARGV[11]
-put('slots', tonumber(ARGV[12]))
-put('files', tonumber(ARGV[13]))
-put('capacities', ARGV[14])
-put('heard', worker.now)
+store.put('slots', tonumber(ARGV[12]))
+store.put('files', tonumber(ARGV[13]))
+store.put('capacities', ARGV[14])
+store.put('heard', worker.now)
 capacityOf = nil
 
 -- Only the journal that fetched a call can tell what became of it.
-for id, hold in pairs(loadHeld()) do
-  local call = readCall(id)
+for id, hold in pairs(store.loadHeld()) do
+  local call = store.readCall(id)
   if hold.phase == 'r' then
-    if not sameIncarnation then toWaiting(call, false) end
+    if not sameIncarnation then store.toWaiting(call, false) end
   elseif not sameJournal then
-    if leaseOf(call) then interruptCall(call, 'another worker took over from the one that ran this call')
-    else release(hold) end
+    if store.leaseOf(call) then store.interruptCall(call, 'another worker took over from the one that ran this call')
+    else store.release(hold) end
   else
     hold.unresolved, hold.told = 1, 0
-    saveHold(hold)
+    store.saveHold(hold)
   end
 end
 
 -- Of a call that has ended for its caller the lane is still occupied, but its end stands. A call that began
 -- before this Redis knew it has no caller any more: it is to be stopped.
 local function takeOverHold(id, lane, mode, pool, generation, token)
-  local present = loadHeld()[id]
+  local present = store.loadHeld()[id]
   if present and present.phase == 'l' and present.token == token then
     present.unresolved = 0
-    saveHold(present)
+    store.saveHold(present)
     return
   end
   irregular = true
-  put('generation', math.max(worker.generation, tonumber(generation)))
-  local call = readCall(id)
+  store.put('generation', math.max(worker.generation, tonumber(generation)))
+  local call = store.readCall(id)
   local live = call and not ended[call.state]
-  if present and not leaseOf(call) and present.phase == 'l' then release(present) end
-  if live then leave(call) end
+  if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
+  if live then store.leave(call) end
   local claim = live and call or
-    { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = nextSequence() }
-  occupy(claim, 'l', 0)
-  local hold = loadHeld()[id]
+    { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
+  store.occupy(claim, 'l', 0)
+  local hold = store.loadHeld()[id]
   hold.generation, hold.token, hold.stop = generation, token, live and 0 or 1
-  saveHold(hold)
-  setDue(id, worker.now + leaseTtl)
-  if live then enter(call, 'running', worker.now) return end
+  store.saveHold(hold)
+  store.setDue(id, worker.now + leaseTtl)
+  if live then store.enter(call, 'running', worker.now) return end
   somethingToFetch = true
   if call then return end
-  enter({ id = id, submitted = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
+  store.enter({ id = id, submitted = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
     pool = pool, principal = ARGV[16], fingerprint = '', operation = '', replica = '', attempt = '' },
     'cancelling', worker.now)
 end
@@ -78,14 +78,14 @@ for at = 17, #ARGV, 6 do
 end
 if irregular then
   touched = {}
-  rebuild()
+  store.rebuild()
 end
-offerWithheld()
+store.offerWithheld()
 stirred = true
-startWhatCan()
+store.startWhatCan()
 
 local reply = { 'OK', '' }
-for id, hold in pairs(loadHeld()) do
+for id, hold in pairs(store.loadHeld()) do
   if hold.phase == 'l' and tonumber(hold.unresolved) == 1 then reply[#reply + 1] = id end
 end
-return finish(reply)
+return store.finish(reply)

@@ -6,22 +6,22 @@
   { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-local unheard = hear(ARGV[9])
-if unheard then return finish({ unheard, '' }) end
+local unheard = store.hear(ARGV[9])
+if unheard then return store.finish({ unheard, '' }) end
 
 local reply, lost = { 'OK', '', '' }, 0
 for at = 10, #ARGV, 2 do
-  local hold = loadHeld()[ARGV[at]]
-  if hold and hold.phase == 'l' and hold.token == ARGV[at + 1] then setDue(hold.id, worker.now + leaseTtl)
+  local hold = store.loadHeld()[ARGV[at]]
+  if hold and hold.phase == 'l' and hold.token == ARGV[at + 1] then store.setDue(hold.id, worker.now + leaseTtl)
   else
     lost = lost + 1
     reply[#reply + 1] = ARGV[at]
   end
 end
 reply[3] = tostring(lost)
-for id, hold in pairs(loadHeld()) do
+for id, hold in pairs(store.loadHeld()) do
   if hold.phase == 'l' and hold.stop == '1' then reply[#reply + 1] = id end
 end
-return finish(reply)
+return store.finish(reply)

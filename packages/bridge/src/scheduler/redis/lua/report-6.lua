@@ -6,53 +6,53 @@
   { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-local unheard = hear(ARGV[9])
-if unheard then return finish({ unheard, '' }) end
+local unheard = store.hear(ARGV[9])
+if unheard then return store.finish({ unheard, '' }) end
 
 local reply = { 'OK', '' }
 
 local function started(call, token)
-  local hold = leaseOf(call)
+  local hold = store.leaseOf(call)
   if not hold or hold.token ~= token then return false end
-  if call.state == 'delivered' then enter(call, 'running', worker.now) end
+  if call.state == 'delivered' then store.enter(call, 'running', worker.now) end
   return true
 end
 
 local function busy(call, token)
-  local hold = leaseOf(call)
+  local hold = store.leaseOf(call)
   if not hold or hold.token ~= token then return end
-  if call.state == 'delivered' then toWaiting(call, true)
-  elseif call.state == 'cancelling' then withdrawCall(call, 'cancelled') end
+  if call.state == 'delivered' then store.toWaiting(call, true)
+  elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled') end
 end
 
 -- Only of an unresolved call, and only once: the report carries no token, and a repeated one must not take a
 -- later delivery away from a worker that may be about to start it.
 local function denied(call)
-  local hold = leaseOf(call)
+  local hold = store.leaseOf(call)
   if not hold or tonumber(hold.unresolved) ~= 1 then return end
-  if call.state == 'cancelling' then withdrawCall(call, 'cancelled')
-  elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then withdrawCall(call, 'caller_gone')
-  else toWaiting(call, false) end
+  if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
+  elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then store.withdrawCall(call, 'caller_gone')
+  else store.toWaiting(call, false) end
 end
 
 local function interrupted(id, call)
-  local hold = loadHeld()[id]
+  local hold = store.loadHeld()[id]
   if not call or not hold or hold.phase ~= 'l' then return end
-  if leaseOf(call) then interruptCall(call, 'the worker was stopped while this call was in its hands')
-  else release(hold) end
+  if store.leaseOf(call) then store.interruptCall(call, 'the worker was stopped while this call was in its hands')
+  else store.release(hold) end
 end
 
 for at = 10, #ARGV, 3 do
   local said, id, token = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local call = id ~= '' and readCall(id) or nil
+  local call = id ~= '' and store.readCall(id) or nil
   -- A `busy` frees nothing: two calls that are both refused would else be offered in turns without end.
-  if said ~= 'busy' then offerWithheld() end
+  if said ~= 'busy' then store.offerWithheld() end
   if said == 'started' and not started(call, token) then reply[#reply + 1] = id
   elseif said == 'busy' then busy(call, token)
   elseif said == 'denied' then denied(call)
   elseif said == 'interrupted' then interrupted(id, call) end
 end
-startWhatCan()
-return finish(reply)
+store.startWhatCan()
+return store.finish(reply)

@@ -6,24 +6,24 @@
   Returns { 'OK', due, '1' accepted or '0' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-hear(ARGV[9])
+store.hear(ARGV[9])
 
 local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
-local call = readCall(id)
-local hold = worker.known and loadHeld()[id]
+local call = store.readCall(id)
+local hold = worker.known and store.loadHeld()[id]
 if not hold or hold.token ~= token then
   local before = call and call.state == 'settled' and redis.call('HGET', callsKey, id .. ':e')
   local same = before == 'settled|0|' .. token .. '|' .. settlement or
     before == 'settled|1|' .. token .. '|' .. settlement
-  return finish({ 'OK', '', same and '1' or '0' })
+  return store.finish({ 'OK', '', same and '1' or '0' })
 end
-local live = leaseOf(call)
+local live = store.leaseOf(call)
 if live then
   local cancelled = call.state == 'cancelling' and '1' or '0'
-  toEnded(call, 'settled', 'settled|' .. cancelled .. '|' .. token .. '|' .. settlement)
-else release(hold) end
-offerWithheld()
-startWhatCan()
-return finish({ 'OK', '', live and '1' or '0' })
+  store.toEnded(call, 'settled', 'settled|' .. cancelled .. '|' .. token .. '|' .. settlement)
+else store.release(hold) end
+store.offerWithheld()
+store.startWhatCan()
+return store.finish({ 'OK', '', live and '1' or '0' })

@@ -9,16 +9,16 @@
   { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
 
 local id = ARGV[9]
-local present = readCall(id)
+local present = store.readCall(id)
 if present then
-  if present.attempt == ARGV[17] then return finish({ 'OK', '', present.state }) end
-  return finish({ 'CALL_ID_TAKEN', '' })
+  if present.attempt == ARGV[17] then return store.finish({ 'OK', '', present.state }) end
+  return store.finish({ 'CALL_ID_TAKEN', '' })
 end
-if not isOnline() then return finish({ 'WORKER_OFFLINE', '' }) end
+if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
 
 local function isFull(most)
   local queued = redis.call('ZLEXCOUNT', indexKey, '[q|', '(q|\255')
@@ -26,40 +26,40 @@ local function isFull(most)
   local _, loose = string.gsub(worker.loose, ',', ',')
   return queued - redis.call('ZLEXCOUNT', indexKey, '[k|', '(k|\255') + loose >= most
 end
-if isFull(tonumber(ARGV[18])) then return finish({ 'WORKER_QUEUE_FULL', '' }) end
+if isFull(tonumber(ARGV[18])) then return store.finish({ 'WORKER_QUEUE_FULL', '' }) end
 
-forget(4)
+store.forget(4)
 local call = { id = id, since = worker.now, submitted = worker.now, revision = 0, sequence = '', lane = ARGV[10],
   mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14], operation = ARGV[15],
   replica = ARGV[16], attempt = ARGV[17], state = 'waiting' }
 calls[id] = call
-setField('calls', id .. ':b', ARGV[19])
+store.setField('calls', id .. ':b', ARGV[19])
 
 -- Nothing else could have started before this call came, so either it is the one that starts now, or none is.
 local function enterLane()
-  local kept = takeKeptPlace(call.fingerprint, call.principal)
-  call.sequence = kept or nextSequence()
-  local blocker = runningRival(call) or waitingRival(call)
+  local kept = store.takeKeptPlace(call.fingerprint, call.principal)
+  call.sequence = kept or store.nextSequence()
+  local blocker = store.runningRival(call) or store.waitingRival(call)
   local startsAtOnce = not kept and not blocker and worker.offering and
-    not lackingFor(call.pool, call.lane, tally())
+    not store.lackingFor(call.pool, call.lane, store.tally())
   if startsAtOnce then
-    reserve(call)
+    store.reserve(call)
     return
   end
-  insertWaiting(call, blocker)
-  setDue('a|' .. call.replica, worker.now + replicaSilent)
-  enter(call, 'waiting', worker.now)
-  if not blocker then addReady(call) end
-  if kept then startWhatCan() end
+  store.insertWaiting(call, blocker)
+  store.setDue('a|' .. call.replica, worker.now + replicaSilent)
+  store.enter(call, 'waiting', worker.now)
+  if not blocker then store.addReady(call) end
+  if kept then store.startWhatCan() end
 end
 
 if call.pool ~= 'n' then enterLane()
-elseif worker.offering then reserve(call)
+elseif worker.offering then store.reserve(call)
 else
-  setDue('a|' .. call.replica, worker.now + replicaSilent)
-  enter(call, 'waiting', worker.now)
-  toWaiting(call, false)
+  store.setDue('a|' .. call.replica, worker.now + replicaSilent)
+  store.enter(call, 'waiting', worker.now)
+  store.toWaiting(call, false)
 end
 -- Its own caller learns the state from the reply.
 news[id] = nil
-return finish({ 'OK', '', call.state })
+return store.finish({ 'OK', '', call.state })

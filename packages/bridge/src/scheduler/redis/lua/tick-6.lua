@@ -4,7 +4,7 @@
   Returns { 'OK', due } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
-forget(100)
-return finish({ 'OK', '' })
+store.forget(100)
+return store.finish({ 'OK', '' })

@@ -7,16 +7,16 @@
 ]]
 --- @include "script"
 --- @include "reason"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
 
-local call = readCall(ARGV[9])
+local call = store.readCall(ARGV[9])
 if not call or (call.state ~= 'waiting' and call.state ~= 'reserved') then
-  return finish({ 'OK', '', '0', call and call.state or '' })
+  return store.finish({ 'OK', '', '0', call and call.state or '' })
 end
 local reply = { 'OK', '', '1', tostring(math.floor(worker.now - call.submitted)), call.principal }
-tellReason(reply, call)
-withdrawCall(call, ARGV[10])
-if ARGV[10] == 'deadline' and call.pool ~= 'n' then keepPlace(call) end
-startWhatCan()
-return finish(reply)
+store.tellReason(reply, call)
+store.withdrawCall(call, ARGV[10])
+if ARGV[10] == 'deadline' and call.pool ~= 'n' then store.keepPlace(call) end
+store.startWhatCan()
+return store.finish(reply)

@@ -5,7 +5,7 @@
   { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
-local refusal = begin()
+local refusal = store.begin()
 if refusal then return refusal end
 if not worker.known then return { 'OK', '' } end
-return finish({ 'OK', '', tostring(leaseLeft()), redis.call('HGET', workerKey, 'capabilities') })
+return store.finish({ 'OK', '', tostring(store.leaseLeft()), redis.call('HGET', workerKey, 'capabilities') })

@@ -4,7 +4,7 @@ local calls = {}
 local ended = { settled = true, withdrawn = true, interrupted = true }
 
 -- nil also for a call that ended so long ago that it only waits to be deleted.
-local function readCall(id)
+function store.readCall(id)
   if calls[id] then return calls[id] end
   local text = redis.call('HGET', callsKey, id)
   if not text then return nil end
@@ -17,24 +17,24 @@ local function readCall(id)
   return call
 end
 
-local function writeCall(call)
+function store.writeCall(call)
   calls[call.id] = call
-  setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.revision, call.sequence,
+  store.setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.revision, call.sequence,
     call.lane, call.mode, call.pool, call.principal, call.fingerprint, call.operation, call.replica, call.attempt }, '|'))
 end
 
 -- Every change of a call goes through here; it is told to who listens.
-local function enter(call, state, since)
+function store.enter(call, state, since)
   call.state, call.since, call.revision = state, since, call.revision + 1
-  writeCall(call)
+  store.writeCall(call)
   news[call.id] = state
 end
 
-local function forget(limit)
+function store.forget(limit)
   local ids = redis.call('ZRANGEBYSCORE', endedKey, '-inf', worker.now, 'LIMIT', 0, limit)
   for _, id in ipairs(ids) do
-    dropField('calls', id)
-    dropField('calls', id .. ':e')
+    store.dropField('calls', id)
+    store.dropField('calls', id .. ':e')
     calls[id] = nil
   end
   if #ids > 0 then redis.call('ZREM', endedKey, unpack(ids)) end

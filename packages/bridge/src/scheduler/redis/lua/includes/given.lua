@@ -15,3 +15,5 @@ local channel = ARGV[2]
 local leaseTtl, fetchWithin, placeKept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local endRemembered, replicaSilent, keysKept = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local layout = '1'
+-- Holds all functions: one that is called costs nothing, a closure pays for every local that it captures.
+local store = {}

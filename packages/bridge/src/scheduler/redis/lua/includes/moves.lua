@@ -3,98 +3,98 @@
 -- whether that is right. What they touch is looked at again before anything starts.
 local touched = {}
 
-local function touch(sequence, line)
+function store.touch(sequence, line)
   touched[#touched + 1] = { sequence, line }
 end
 
-local function reconsider()
+function store.reconsider()
   while #touched > 0 do
     local look = table.remove(touched)
-    if look[1] then departed(look[1]) end
-    if look[2] then evaluate(look[2]) end
+    if look[1] then store.departed(look[1]) end
+    if look[2] then store.evaluate(look[2]) end
   end
 end
 
-local function leave(call)
+function store.leave(call)
   if call.state == 'waiting' then
-    takeFrom('withheld', call.id)
+    store.takeFrom('withheld', call.id)
     if call.pool == 'n' then
-      takeFrom('loose', call.id)
-      redis.call('ZREM', indexKey, ownedBy(call))
-    else removeWaiting(call) end
-  elseif call.state == 'reserved' or leaseOf(call) then vacate(call.id) end
+      store.takeFrom('loose', call.id)
+      redis.call('ZREM', indexKey, store.ownedBy(call))
+    else store.removeWaiting(call) end
+  elseif call.state == 'reserved' or store.leaseOf(call) then store.vacate(call.id) end
 end
 
 -- A bridge that stopped saying that it lives, as it had nothing in the queue, has a while to begin again.
-local function expectReplica(replica)
+function store.expectReplica(replica)
   if replica == '' then return end
   local member = 'a|' .. replica
-  if not dueAt[member] and not redis.call('ZSCORE', dueKey, member) then setDue(member, worker.now + replicaSilent) end
+  if not dueAt[member] and not redis.call('ZSCORE', dueKey, member) then store.setDue(member, worker.now + replicaSilent) end
 end
 
-local function toWaiting(call, withheld)
-  leave(call)
-  expectReplica(call.replica)
-  if withheld then addTo('withheld', call.id) end
+function store.toWaiting(call, withheld)
+  store.leave(call)
+  store.expectReplica(call.replica)
+  if withheld then store.addTo('withheld', call.id) end
   if call.pool == 'n' then
-    addTo('loose', call.id)
-    addMembers({ ownedBy(call) })
+    store.addTo('loose', call.id)
+    store.addMembers({ store.ownedBy(call) })
   else
-    insertWaiting(call)
-    touch(call.sequence, lineOf(call))
+    store.insertWaiting(call)
+    store.touch(call.sequence, store.lineOf(call))
   end
-  enter(call, 'waiting', call.submitted)
+  store.enter(call, 'waiting', call.submitted)
 end
 
-local function reserve(call)
-  put('starts', worker.starts + 1)
-  occupy(call, 'r', worker.starts)
-  setDue(call.id, worker.now + fetchWithin)
+function store.reserve(call)
+  store.put('starts', worker.starts + 1)
+  store.occupy(call, 'r', worker.starts)
+  store.setDue(call.id, worker.now + fetchWithin)
   somethingToFetch = true
-  enter(call, 'reserved', worker.now)
+  store.enter(call, 'reserved', worker.now)
 end
 
-local function toReserved(call)
-  leave(call)
-  if call.pool ~= 'n' then touch(nil, lineOf(call)) end
-  reserve(call)
+function store.toReserved(call)
+  store.leave(call)
+  if call.pool ~= 'n' then store.touch(nil, store.lineOf(call)) end
+  store.reserve(call)
 end
 
 -- `ending` is what is remembered: how|why or cancelled|token|payload.
-local function toEnded(call, state, ending)
+function store.toEnded(call, state, ending)
   local waited = call.state == 'waiting'
-  leave(call)
-  if call.pool ~= 'n' then touch(call.sequence, waited and lineOf(call) or nil) end
-  setField('calls', call.id .. ':e', ending)
-  dropField('calls', call.id .. ':b')
+  store.leave(call)
+  if call.pool ~= 'n' then store.touch(call.sequence, waited and store.lineOf(call) or nil) end
+  store.setField('calls', call.id .. ':e', ending)
+  store.dropField('calls', call.id .. ':b')
   endedAt[call.id] = worker.now + endRemembered
-  enter(call, state, worker.now)
+  store.enter(call, state, worker.now)
 end
 
-local function withdrawCall(call, why)
-  toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||')
+function store.withdrawCall(call, why)
+  store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||')
 end
 
-local function interruptCall(call, reason)
-  toEnded(call, 'interrupted', 'interrupted|||' .. reason)
+function store.interruptCall(call, reason)
+  store.toEnded(call, 'interrupted', 'interrupted|||' .. reason)
 end
 
 -- Ends a lease that has outlived its call.
-local function release(hold)
-  vacate(hold.id)
-  if hold.pool ~= 'n' then touch(hold.sequence, nil) end
+function store.release(hold)
+  store.vacate(hold.id)
+  if hold.pool ~= 'n' then store.touch(hold.sequence, nil) end
 end
 
-local function offerWithheld()
+function store.offerWithheld()
   if worker.withheld == '' then return end
   local ids = worker.withheld
-  put('withheld', '')
+  store.put('withheld', '')
   stirred = true
   for id in string.gmatch(ids, '([^,]+),') do
-    local call = readCall(id)
+    local call = store.readCall(id)
     if call.pool ~= 'n' then
-      if call.mode == 's' then addMembers({ lineOf(call) .. call.sequence .. '|' .. id }) end
-      touch(nil, lineOf(call))
+      if call.mode == 's' then store.addMembers({ store.lineOf(call) .. call.sequence .. '|' .. id }) end
+      store.touch(nil, store.lineOf(call))
     end
   end
 end

@@ -2,34 +2,34 @@
 local fieldsOf, goneOf = { calls = {}, held = {} }, { calls = {}, held = {} }
 local dueAt, dueGone, endedAt = {}, {}, {}
 
-local function setField(hash, field, value)
+function store.setField(hash, field, value)
   fieldsOf[hash][field] = value
   goneOf[hash][field] = nil
 end
 
-local function dropField(hash, field)
+function store.dropField(hash, field)
   fieldsOf[hash][field] = nil
   goneOf[hash][field] = true
 end
 
-local function setDue(member, at)
+function store.setDue(member, at)
   dueAt[member] = at
   dueGone[member] = nil
 end
 
-local function dropDue(member)
+function store.dropDue(member)
   dueAt[member] = nil
   dueGone[member] = true
 end
 
 -- Lua cannot pass more than some thousand values to one call.
-local function inChunks(command, key, values)
+function store.inChunks(command, key, values)
   for from = 1, #values, 1000 do
     redis.call(command, key, unpack(values, from, math.min(from + 999, #values)))
   end
 end
 
-local function pairsOf(map, valueFirst)
+function store.pairsOf(map, valueFirst)
   local list = {}
   for key, value in pairs(map) do
     list[#list + 1] = valueFirst and value or key
@@ -38,23 +38,23 @@ local function pairsOf(map, valueFirst)
   return list
 end
 
-local function keysOf(map)
+function store.keysOf(map)
   local list = {}
   for key in pairs(map) do list[#list + 1] = key end
   return list
 end
 
-local function flushDue()
-  inChunks('ZADD', dueKey, pairsOf(dueAt, true))
-  inChunks('ZREM', dueKey, keysOf(dueGone))
+function store.flushDue()
+  store.inChunks('ZADD', dueKey, store.pairsOf(dueAt, true))
+  store.inChunks('ZREM', dueKey, store.keysOf(dueGone))
   dueAt, dueGone = {}, {}
 end
 
-local function flush()
-  inChunks('HSET', callsKey, pairsOf(fieldsOf.calls))
-  inChunks('HDEL', callsKey, keysOf(goneOf.calls))
-  inChunks('HSET', heldKey, pairsOf(fieldsOf.held))
-  inChunks('HDEL', heldKey, keysOf(goneOf.held))
-  inChunks('ZADD', endedKey, pairsOf(endedAt, true))
-  flushDue()
+function store.flush()
+  store.inChunks('HSET', callsKey, store.pairsOf(fieldsOf.calls))
+  store.inChunks('HDEL', callsKey, store.keysOf(goneOf.calls))
+  store.inChunks('HSET', heldKey, store.pairsOf(fieldsOf.held))
+  store.inChunks('HDEL', heldKey, store.keysOf(goneOf.held))
+  store.inChunks('ZADD', endedKey, store.pairsOf(endedAt, true))
+  store.flushDue()
 end

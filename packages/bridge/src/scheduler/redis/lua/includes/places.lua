@@ -1,33 +1,33 @@
 --- @include "moves"
 -- The place of a call that timed out in the queue: it blocks as an older waiting call, and cannot start.
-local function placeOf(member)
+function store.placeOf(member)
   local place = { id = '-', member = member }
   place.sequence, place.callId, place.since, place.lane, place.mode =
     string.match(member, '^k|[^|]*|[^|]*|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%a)$')
   return place
 end
 
-local function keepPlace(call)
+function store.keepPlace(call)
   local member = table.concat({ 'k', call.fingerprint, call.principal, call.sequence, call.id, call.submitted,
     call.lane, call.mode }, '|')
-  local members = rivalMembers(placeOf(member))
+  local members = store.rivalMembers(store.placeOf(member))
   members[#members + 1] = member
-  addMembers(members)
-  setDue(member, worker.now + placeKept)
+  store.addMembers(members)
+  store.setDue(member, worker.now + placeKept)
 end
 
-local function dropPlace(member)
-  local place = placeOf(member)
-  local members = rivalMembers(place)
+function store.dropPlace(member)
+  local place = store.placeOf(member)
+  local members = store.rivalMembers(place)
   members[#members + 1] = member
   redis.call('ZREM', indexKey, unpack(members))
-  dropDue(member)
-  touch(place.sequence, place.mode == 'x' and 'X|' .. place.lane .. '|' or nil)
+  store.dropDue(member)
+  store.touch(place.sequence, place.mode == 'x' and 'X|' .. place.lane .. '|' or nil)
   return place
 end
 
 -- The place that an identical call left behind, of several the oldest.
-local function takeKeptPlace(fingerprint, principal)
-  local member = first('k|' .. fingerprint .. '|' .. principal .. '|')
-  return member and dropPlace(member).sequence
+function store.takeKeptPlace(fingerprint, principal)
+  local member = store.first('k|' .. fingerprint .. '|' .. principal .. '|')
+  return member and store.dropPlace(member).sequence
 end

@@ -1,16 +1,16 @@
 --- @include "due"
 -- How every script begins: the refusal of a layout that is not ours, else nil, with all done that is due.
-local function begin()
-  openWorker()
+function store.begin()
+  store.openWorker()
   if worker.known and worker.layout ~= layout then return { 'LAYOUT', '', worker.layout } end
-  if worker.known then expireDue() end
+  if worker.known then store.expireDue() end
   return nil
 end
 
 -- Keys end with the worker: each has an anchor that is never taken out, so that no key loses its time to live.
-local function keepKeys()
+function store.keepKeys()
   if worker.now - worker.kept < keysKept / 4 then return end
-  put('kept', worker.now)
+  store.put('kept', worker.now)
   redis.call('HSET', callsKey, '-', '')
   redis.call('HSET', heldKey, '-', '')
   redis.call('ZADD', indexKey, 0, '-')
@@ -23,12 +23,12 @@ local function keepKeys()
 end
 
 -- How every script ends: writes what is gathered, tells what changed, and says when something is due next.
-local function finish(reply)
+function store.finish(reply)
   if not worker.known then return reply end
-  flush()
-  keepKeys()
-  put('seen', worker.now)
-  redis.call('HSET', workerKey, unpack(pairsOf(workerChanges)))
+  store.flush()
+  store.keepKeys()
+  store.put('seen', worker.now)
+  redis.call('HSET', workerKey, unpack(store.pairsOf(workerChanges)))
   local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
   local at = earliest[1] and tonumber(earliest[2]) or math.huge
   reply[2] = at == math.huge and '' or tostring(math.max(0, at - worker.now))

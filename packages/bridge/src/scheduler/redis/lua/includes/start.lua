@@ -4,12 +4,12 @@
   calls; among equals the oldest. What can start as far as lanes go is in the index; of each group with room only
   the oldest call of each principal can be next, and at most as many principals run something as calls run.
 ]]
-local function nextToStart()
-  local sum = tally()
+function store.nextToStart()
+  local sum = store.tally()
   local best
-  for _, group in ipairs(groupsWithRoom(sum)) do
-    for _, member in ipairs(within('H|' .. group .. '|', 'LIMIT', 0, sum.distinct + 1)) do
-      local sequence, principal = placeIn(member)
+  for _, group in ipairs(store.groupsWithRoom(sum)) do
+    for _, member in ipairs(store.within('H|' .. group .. '|', 'LIMIT', 0, sum.distinct + 1)) do
+      local sequence, principal = store.placeIn(member)
       local runs = sum.principals[principal] or 0
       if not best or runs < best.runs or (runs == best.runs and sequence < best.sequence) then
         best = { runs = runs, sequence = sequence, principal = principal, group = group }
@@ -18,24 +18,24 @@ local function nextToStart()
     end
   end
   if not best then return nil end
-  local member = first('r|' .. best.group .. '|' .. best.principal .. '|')
-  local _, id = placeIn(member)
-  return readCall(id)
+  local member = store.first('r|' .. best.group .. '|' .. best.principal .. '|')
+  local _, id = store.placeIn(member)
+  return store.readCall(id)
 end
 
-local function startWhatCan()
-  reconsider()
+function store.startWhatCan()
+  store.reconsider()
   if not worker.offering then return end
   for id in string.gmatch(worker.loose, '([^,]+),') do
-    if not isIn('withheld', id) then toReserved(readCall(id)) end
+    if not store.isIn('withheld', id) then store.toReserved(store.readCall(id)) end
   end
   while stirred do
-    local call = nextToStart()
+    local call = store.nextToStart()
     if not call then
       stirred = false
       return
     end
-    toReserved(call)
-    reconsider()
+    store.toReserved(call)
+    store.reconsider()
   end
 end

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import { Directory } from '../files/directory.js';
-import { removePlantedLinks, type SweptRefs } from './planted-links.js';
+import { removePlantedRefs, type SweptRefs } from './planted-refs.js';
 
 let fixture: LaneFixture;
 beforeEach(() => {
@@ -16,13 +16,13 @@ afterEach(() => {
 function sweep(): SweptRefs {
   const git = Directory.open(fixture.git);
   try {
-    return removePlantedLinks(git);
+    return removePlantedRefs(git);
   } finally {
     git.close();
   }
 }
 
-describe('links among refs and their logs', () => {
+describe('links and pipes among refs and their logs', () => {
   it('are removed, so that the next commit on the host writes where it should', () => {
     const victim = join(fixture.folder, 'home', 'secret');
     fixture.host(`ln -sf ${victim} .git/logs/refs/heads/main`);

@@ -17,12 +17,12 @@ export interface SweptRefs {
 
 /**
  * Removes what is neither file nor folder among a repository's refs and their logs. On a pipe there the operator's
- * Git would wait for ever, and Git appends to a log through a link, a line
- * with a branch's name in it, so that a lane could have the operator's next commit write into any file of theirs.
- * Git makes no such links, but for symbolic refs of old, whose text begins with `refs/`; those stay. Call it when
- * every process of a call is gone. Follows no link, starts no process.
+ * Git would wait for ever. To a log it appends through a symbolic link, a line with a branch's name in it, so that a
+ * lane could have the operator's next commit write into any file of theirs. Git makes no links there but for symbolic
+ * refs of old, whose text begins with `refs/`; those stay. Call it when every process of a call is gone. Follows no
+ * link, starts no process.
  */
-export function removePlantedLinks(git: Directory): SweptRefs {
+export function removePlantedRefs(git: Directory): SweptRefs {
   const sweep = new Sweep();
   const complete = [['refs'], ['logs', 'refs']].every((place) => sweep.at(git, place));
   const named = sweep.removed.slice(0, maxNamed).map((path) => `"${path}"`);
@@ -37,7 +37,7 @@ export function removePlantedLinks(git: Directory): SweptRefs {
           ],
     ...(complete
       ? {}
-      : { quarantine: 'The refs of the repository are too many to be looked through for links.' }),
+      : { quarantine: 'The refs of the repository are too many to be looked through for planted ones.' }),
   };
 }
 

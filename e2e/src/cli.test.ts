@@ -1,0 +1,124 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CallLog, logging } from './rig/call-log.js';
+import { Cli } from './rig/cli.js';
+import { childrenOf } from './rig/live-children.js';
+import { newMarker, processesWith, untilGone, untilSleeping } from './rig/live-processes.js';
+import { overlap, spanOf, stamped } from './rig/stamps.js';
+import { Repository } from './rig/repository.js';
+
+let repository: Repository;
+let up: Cli;
+let state: string;
+
+beforeAll(async () => {
+  repository = Repository.create('a', 'b');
+  state = join(repository.folder, 'state');
+  up = Cli.start(['up', '--root', repository.root, '--port', '0', '--state', state, '--allow-root']);
+  await up.said('These facts are kept in');
+}, 30_000);
+afterAll(async () => {
+  await up.end('SIGKILL');
+  repository.remove();
+});
+
+const exec = (...words: readonly string[]) => Cli.start(['exec', '--state', state, ...words]);
+const fileOf = (lane: string) => repository.path('calls.log', lane);
+
+/** The bridge or the worker that `codelanes up` runs at present. */
+function childOf(name: 'bridge' | 'worker'): number {
+  const child = childrenOf(up.process.pid ?? 0).find(({ words }) => words.includes(name));
+  if (child === undefined) throw new Error(`no ${name} runs`);
+  return child.pid;
+}
+
+describe('codelanes up', () => {
+  it('says how to call it, and keeps its tokens to their owner', async () => {
+    expect(up.stdout).toMatch(/Serving repo at http:\/\/127\.0\.0\.1:\d+\. Ctrl-C stops\./);
+    expect(up.stdout).toContain('codelanes exec --worktree a -- npm test');
+    for (const file of ['tokens/caller', 'tokens/admin', 'tokens/worker', 'connection.json']) {
+      expect(statSync(join(state, file)).mode & 0o077).toBe(0);
+    }
+    const token = readFileSync(join(state, 'tokens/caller'), 'utf8').trim();
+    expect(`${up.stdout}${up.stderr}`).not.toContain(token);
+    expect(processesWith(token)).toEqual([]);
+  });
+
+  it('[L22] runs commands of two worktrees side by side, each with its own output and status', async () => {
+    const inLane = (lane: string, status: number) =>
+      exec('--worktree', lane, '--', `${stamped('pwd >&2; sleep 1.5')}; exit ${status}`).ended;
+    const [a, b] = await Promise.all([inLane('a', 0), inLane('b', 3)]);
+    expect([a.status, b.status]).toEqual([0, 3]);
+    expect([a.stderr, b.stderr]).toEqual(
+      ['a', 'b'].map((lane) => `${repository.path('', lane)}\n`),
+    );
+    expect(overlap(spanOf(a), spanOf(b))).toBe(true);
+  });
+
+  it('shows why a call waits, and since when', async () => {
+    const running = exec('--worktree', 'a', '--', logging('runs', 150));
+    await CallLog.untilWorking(fileOf('a'), 'runs');
+    const waits = exec('--', 'true');
+    await waits.said(
+      /call [0-9a-f]{32} for repo waits behind the call [0-9a-f]{32} running in repo\/\.worktrees\/a for /,
+    );
+    const lanes = await Cli.run(['lanes', '--state', state]);
+    expect(lanes.stdout).toMatch(
+      /RUNS IN[^]*repo\/\.worktrees\/a +execute_command +running[^]*WAITS FOR[^]*repo +execute_command/,
+    );
+    expect((await running.ended).status).toBe(0);
+    expect((await waits.ended).status).toBe(0);
+  });
+
+  it.each(['worker', 'bridge'] as const)(
+    '[T70] brings a killed %s back, and every lane is as usable as before',
+    async (name) => {
+      const marker = newMarker();
+      const id = `under-${name}`;
+      const call = exec('--worktree', 'a', '--', `setsid sleep ${marker} & ${logging(id, 5_000)}`);
+      await CallLog.untilWorking(fileOf('a'), id);
+      await untilSleeping(marker);
+      process.kill(childOf(name), 'SIGKILL');
+      const { status, stderr } = await call.ended;
+      expect(status).toBe(123);
+      expect(stderr).toMatch(/outcome.*unknown/);
+      await up.said(`The ${name} ended (SIGKILL); starting it again.`);
+      await up.said(new RegExp(`The ${name} is back \\(process \\d+\\)`));
+      await untilGone(marker);
+      expect(await exec('--worktree', 'a', '--', logging(`after-${name}`, 1)).ended).toMatchObject({
+        status: 0,
+      });
+      expect(await exec('--', 'true').ended).toMatchObject({ status: 0 });
+      const log = CallLog.read(fileOf('a'));
+      expect(log.meetings).toEqual([]);
+      expect(log.call(id)).toMatchObject({ begins: 1, ends: 0 });
+    },
+    40_000,
+  );
+
+  it('says of calls that cannot be sent what is wrong and that nothing ran', async () => {
+    const lane = await exec('--worktree', 'missing', '--', 'true').ended;
+    expect(lane.status).toBe(125);
+    expect(lane.stderr).toMatch(/missing/);
+    const name = await exec('--worktree', '../a', '--', 'true').ended;
+    expect(name.status).toBe(125);
+    expect(name.stderr).toContain('The call cannot be sent: worktree:');
+    const workspace = await exec('--workspace', 'other', '--', 'true').ended;
+    expect(workspace.status).toBe(125);
+    expect(workspace.stderr).toContain('WORKER_MISMATCH');
+  });
+
+  it('stops with what it started: what runs ends first, and nothing is left', async () => {
+    const marker = newMarker();
+    const call = exec('--worktree', 'b', '--', `${logging('last', 60)}; : ${marker}`);
+    await CallLog.untilWorking(fileOf('b'), 'last');
+    const children = ['bridge', 'worker'] as const;
+    const pids = children.map(childOf);
+    expect((await up.end('SIGTERM')).status).toBe(0);
+    expect((await call.ended).status).toBe(0);
+    expect(CallLog.read(fileOf('b')).call('last')).toMatchObject({ begins: 1, ends: 1 });
+    expect(processesWith(marker)).toEqual([]);
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+});
