@@ -104,17 +104,21 @@ function store.keysOf(map)
   for key in pairs(map) do list[#list + 1] = key end
   return list
 end
+function store.flushFields(command, key, map, asPairs, valueFirst)
+  if next(map) == nil then return end
+  store.inChunks(command, key, asPairs and store.pairsOf(map, valueFirst) or store.keysOf(map))
+end
 function store.flushDue()
-  store.inChunks('ZADD', dueKey, store.pairsOf(dueAt, true))
-  store.inChunks('ZREM', dueKey, store.keysOf(dueGone))
+  store.flushFields('ZADD', dueKey, dueAt, true, true)
+  store.flushFields('ZREM', dueKey, dueGone)
   dueAt, dueGone = {}, {}
 end
 function store.flush()
-  store.inChunks('HSET', callsKey, store.pairsOf(fieldsOf.calls))
-  store.inChunks('HDEL', callsKey, store.keysOf(goneOf.calls))
-  store.inChunks('HSET', heldKey, store.pairsOf(fieldsOf.held))
-  store.inChunks('HDEL', heldKey, store.keysOf(goneOf.held))
-  store.inChunks('ZADD', endedKey, store.pairsOf(endedAt, true))
+  store.flushFields('HSET', callsKey, fieldsOf.calls, true)
+  store.flushFields('HDEL', callsKey, goneOf.calls)
+  store.flushFields('HSET', heldKey, fieldsOf.held, true)
+  store.flushFields('HDEL', heldKey, goneOf.held)
+  store.flushFields('ZADD', endedKey, endedAt, true, true)
   store.flushDue()
 end`;
 
@@ -124,10 +128,12 @@ function store.readCall(id)
   if calls[id] then return calls[id] end
   local text = redis.call('HGET', callsKey, id)
   if not text then return nil end
-  local call = { id = id }
-  call.state, call.since, call.submitted, call.revision, call.sequence, call.lane, call.mode, call.pool,
-    call.principal, call.fingerprint, call.operation, call.replica, call.attempt = string.match(text,
-    '^(%a+)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+  local state, since, submitted, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
+    attempt = string.match(text,
+      '^(%a+)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+  local call = { id = id, state = state, since = since, submitted = submitted, revision = revision,
+    sequence = sequence, lane = lane, mode = mode, pool = pool, principal = principal, fingerprint = fingerprint,
+    operation = operation, replica = replica, attempt = attempt }
   if ended[call.state] and tonumber(call.since) + endRemembered <= worker.now then return nil end
   calls[id] = call
   return call
@@ -170,26 +176,37 @@ end`;
 
 const held = `local held
 local stirred = false
+function store.parseHold(id, text)
+  local phase, order, lane, mode, pool, principal, sequence, rest =
+    string.match(text, '^(%a)|(%d+)|([^|]*)|(%a)|(%a)|([^|]*)|(%d*)|(.*)$')
+  return { id = id, phase = phase, order = order, lane = lane, mode = mode, pool = pool, principal = principal,
+    sequence = sequence, rest = rest }
+end
 function store.loadHeld()
   if held then return held end
   held = {}
   local flat = redis.call('HGETALL', heldKey)
   for at = 1, #flat, 2 do
     local id = flat[at]
-    if id ~= '-' then
-      local hold = { id = id }
-      hold.phase, hold.order, hold.lane, hold.mode, hold.pool, hold.principal, hold.sequence, hold.generation,
-        hold.token, hold.unresolved, hold.told, hold.stop = string.match(flat[at + 1],
-        '^(%a)|(%d+)|([^|]*)|(%a)|(%a)|([^|]*)|(%d*)|(%d+)|(%x*)|(%d)|(%d)|(%d)$')
-      held[id] = hold
-    end
+    if id ~= '-' then held[id] = store.parseHold(id, flat[at + 1]) end
   end
   return held
 end
+function store.termsOf(hold)
+  if not hold.terms then
+    local generation, token, unresolved, told, stop = string.match(hold.rest, '^(%d+)|(%x*)|(%d)|(%d)|(%d)$')
+    hold.terms = { generation = generation, token = token, unresolved = unresolved, told = told, stop = stop }
+  end
+  return hold.terms
+end
 function store.saveHold(hold)
   store.loadHeld()[hold.id] = hold
-  store.setField('held', hold.id, table.concat({ hold.phase, hold.order, hold.lane, hold.mode, hold.pool, hold.principal,
-    hold.sequence, hold.generation, hold.token, hold.unresolved, hold.told, hold.stop }, '|'))
+  local terms = hold.terms
+  if terms then
+    hold.rest = table.concat({ terms.generation, terms.token, terms.unresolved, terms.told, terms.stop }, '|')
+  end
+  store.setField('held', hold.id, table.concat({ hold.phase, hold.order, hold.lane, hold.mode, hold.pool,
+    hold.principal, hold.sequence, hold.rest }, '|'))
 end
 function store.vacate(id)
   store.loadHeld()[id] = nil
@@ -199,8 +216,7 @@ function store.vacate(id)
 end
 function store.occupy(call, phase, order)
   store.saveHold({ id = call.id, phase = phase, order = order, lane = call.lane, mode = call.mode, pool = call.pool,
-    principal = call.principal, sequence = call.sequence, generation = 0, token = '', unresolved = 0, told = 0,
-    stop = 0 })
+    principal = call.principal, sequence = call.sequence, rest = '0||0|0|0' })
 end
 local leasedStates = { delivered = true, running = true, cancelling = true }
 function store.leaseOf(call)
@@ -326,8 +342,10 @@ function store.readyMembers(call)
   return 'r|' .. group .. '|' .. call.principal .. '|' .. call.sequence .. '|' .. call.id,
     'H|' .. group .. '|' .. call.sequence .. '|' .. call.principal, group
 end
+local emptyGroups = {}
 function store.addReady(call)
   local ready, head, group = store.readyMembers(call)
+  emptyGroups[group] = nil
   local before = store.first('r|' .. group .. '|' .. call.principal .. '|')
   local sequence = before and store.placeIn(before)
   stirred = true
@@ -492,7 +510,9 @@ const start = `function store.nextToStart()
   local sum = store.tally()
   local best
   for _, group in ipairs(store.groupsWithRoom(sum)) do
-    for _, member in ipairs(store.within('H|' .. group .. '|', 'LIMIT', 0, sum.distinct + 1)) do
+    local heads = emptyGroups[group] and {} or store.within('H|' .. group .. '|', 'LIMIT', 0, sum.distinct + 1)
+    if #heads == 0 then emptyGroups[group] = true end
+    for _, member in ipairs(heads) do
       local sequence, principal = store.placeIn(member)
       local runs = sum.principals[principal] or 0
       if not best or runs < best.runs or (runs == best.runs and sequence < best.sequence) then
@@ -689,7 +709,7 @@ end`;
 export const luaScripts = {
   beat: {
     keys: 6,
-    sha1: '13699f3c5cc27d54abb9dc512c304b6b8021ae25',
+    sha1: '1c365c4cf6a49135b85cccd2ae6c0fa2449ce438',
     text: [
       given,
       worker,
@@ -714,7 +734,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '56c7611f11fc3277caa961850aa3dbcf094de7f8',
+    sha1: 'baa7f8b97a50092d4d737f564bcb8035d84c2451',
     text: [
       given,
       worker,
@@ -742,7 +762,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '9fc7fa86c36028b7baf31d5a52caa9a4e691cb3a',
+    sha1: '9fecc22bafb0dee30b2dd5877390219180c6a298',
     text: [
       given,
       worker,
@@ -766,7 +786,7 @@ if call.state == 'waiting' or call.state == 'reserved' then
   store.startWhatCan()
 elseif call.state == 'delivered' or call.state == 'running' then
   local hold = store.leaseOf(call)
-  hold.stop = 1
+  store.termsOf(hold).stop = '1'
   store.saveHold(hold)
   somethingToFetch = true
   store.enter(call, 'cancelling', call.since)
@@ -776,7 +796,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   end: {
     keys: 6,
-    sha1: '4d34f845b20f92f928d9757844b8342e4165fdf1',
+    sha1: '8302489af199389d0d4903f448daeb2b467c8fc1',
     text: [
       given,
       worker,
@@ -801,7 +821,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '9cc6b9e71dab907259023252706deb2e5e43632b',
+    sha1: '665e5d6e1273c23536cc48d5a5f6e80878ea727d',
     text: [
       given,
       worker,
@@ -833,27 +853,31 @@ end
 local reserved, stopping = {}, {}
 for id, hold in pairs(store.loadHeld()) do
   if repeated then
-    if hold.phase == 'l' and hold.token == tokenOf(id) then reserved[#reserved + 1] = hold end
+    if hold.phase == 'l' and store.termsOf(hold).token == tokenOf(id) then reserved[#reserved + 1] = hold end
   elseif hold.phase == 'r' then reserved[#reserved + 1] = hold end
-  if hold.phase == 'l' and hold.stop == '1' and hold.told == '0' then stopping[#stopping + 1] = hold end
+  if hold.phase == 'l' then
+    local terms = store.termsOf(hold)
+    if terms.stop == '1' and terms.told == '0' then stopping[#stopping + 1] = hold end
+  end
 end
 table.sort(reserved, function(one, other) return tonumber(one.order) < tonumber(other.order) end)
 local reply = { 'OK', '', tostring(#reserved) }
 for _, hold in ipairs(reserved) do
+  local terms = store.termsOf(hold)
   if not repeated then
     store.put('generation', worker.generation + 1)
-    hold.phase, hold.generation, hold.token = 'l', worker.generation, tokenOf(hold.id)
+    hold.phase, terms.generation, terms.token = 'l', worker.generation, tokenOf(hold.id)
     store.saveHold(hold)
     store.setDue(hold.id, worker.now + leaseTtl)
     store.enter(store.readCall(hold.id), 'delivered', worker.now)
   end
-  for _, value in ipairs({ hold.id, tostring(hold.generation), hold.token, hold.lane, hold.mode, hold.pool }) do
+  for _, value in ipairs({ hold.id, tostring(terms.generation), terms.token, hold.lane, hold.mode, hold.pool }) do
     reply[#reply + 1] = value
   end
   reply[#reply + 1] = redis.call('HGET', callsKey, hold.id .. ':b') or ''
 end
 for _, hold in ipairs(stopping) do
-  hold.told = 1
+  store.termsOf(hold).told = '1'
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
@@ -865,7 +889,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: '8599c03c3abfe85ce3232d3f766b9deffc51c538',
+    sha1: '66b7591e844a2896a89a0eabfb8fa13958eeefb9',
     text: [
       given,
       worker,
@@ -910,7 +934,7 @@ return store.finish(reply)`,
   },
   register: {
     keys: 6,
-    sha1: '6d89d68946caea3716544fa9da7ff877f2663598',
+    sha1: '66fae397339f7fbfbfc973f2b01039e687ef4657',
     text: [
       given,
       worker,
@@ -951,14 +975,15 @@ for id, hold in pairs(store.loadHeld()) do
     if store.leaseOf(call) then store.interruptCall(call, 'another worker took over from the one that ran this call')
     else store.release(hold) end
   else
-    hold.unresolved, hold.told = 1, 0
+    local terms = store.termsOf(hold)
+    terms.unresolved, terms.told = '1', '0'
     store.saveHold(hold)
   end
 end
 local function takeOverHold(id, lane, mode, pool, generation, token)
   local present = store.loadHeld()[id]
-  if present and present.phase == 'l' and present.token == token then
-    present.unresolved = 0
+  if present and present.phase == 'l' and store.termsOf(present).token == token then
+    store.termsOf(present).unresolved = '0'
     store.saveHold(present)
     return
   end
@@ -972,7 +997,8 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
     { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
   store.occupy(claim, 'l', 0)
   local hold = store.loadHeld()[id]
-  hold.generation, hold.token, hold.stop = generation, token, live and 0 or 1
+  local terms = store.termsOf(hold)
+  terms.generation, terms.token, terms.stop = generation, token, live and '0' or '1'
   store.saveHold(hold)
   store.setDue(id, worker.now + leaseTtl)
   if live then store.enter(call, 'running', worker.now) return end
@@ -994,14 +1020,14 @@ stirred = true
 store.startWhatCan()
 local reply = { 'OK', '' }
 for id, hold in pairs(store.loadHeld()) do
-  if hold.phase == 'l' and tonumber(hold.unresolved) == 1 then reply[#reply + 1] = id end
+  if hold.phase == 'l' and store.termsOf(hold).unresolved == '1' then reply[#reply + 1] = id end
 end
 return store.finish(reply)`,
     ].join('\n'),
   },
   renew: {
     keys: 6,
-    sha1: 'b5a502528ddf915adedee52cab3b2be583615182',
+    sha1: '86d20d309de3f5716376a9220e7a8c92aad981e3',
     text: [
       given,
       worker,
@@ -1023,7 +1049,7 @@ if unheard then return store.finish({ unheard, '' }) end
 local reply, lost = { 'OK', '', '' }, 0
 for at = 10, #ARGV, 2 do
   local hold = store.loadHeld()[ARGV[at]]
-  if hold and hold.phase == 'l' and hold.token == ARGV[at + 1] then store.setDue(hold.id, worker.now + leaseTtl)
+  if hold and hold.phase == 'l' and store.termsOf(hold).token == ARGV[at + 1] then store.setDue(hold.id, worker.now + leaseTtl)
   else
     lost = lost + 1
     reply[#reply + 1] = ARGV[at]
@@ -1031,14 +1057,14 @@ for at = 10, #ARGV, 2 do
 end
 reply[3] = tostring(lost)
 for id, hold in pairs(store.loadHeld()) do
-  if hold.phase == 'l' and hold.stop == '1' then reply[#reply + 1] = id end
+  if hold.phase == 'l' and store.termsOf(hold).stop == '1' then reply[#reply + 1] = id end
 end
 return store.finish(reply)`,
     ].join('\n'),
   },
   report: {
     keys: 6,
-    sha1: 'd43881558c1e787e62d508ee37561927dbde7396',
+    sha1: 'f9dcaa11256f48d63ed9dcd2ffc750ae8dd94bf0',
     text: [
       given,
       worker,
@@ -1060,19 +1086,19 @@ if unheard then return store.finish({ unheard, '' }) end
 local reply = { 'OK', '' }
 local function started(call, token)
   local hold = store.leaseOf(call)
-  if not hold or hold.token ~= token then return false end
+  if not hold or store.termsOf(hold).token ~= token then return false end
   if call.state == 'delivered' then store.enter(call, 'running', worker.now) end
   return true
 end
 local function busy(call, token)
   local hold = store.leaseOf(call)
-  if not hold or hold.token ~= token then return end
+  if not hold or store.termsOf(hold).token ~= token then return end
   if call.state == 'delivered' then store.toWaiting(call, true)
   elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled') end
 end
 local function denied(call)
   local hold = store.leaseOf(call)
-  if not hold or tonumber(hold.unresolved) ~= 1 then return end
+  if not hold or store.termsOf(hold).unresolved ~= '1' then return end
   if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
   elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then store.withdrawCall(call, 'caller_gone')
   else store.toWaiting(call, false) end
@@ -1098,7 +1124,7 @@ return store.finish(reply)`,
   },
   settle: {
     keys: 6,
-    sha1: 'c9a58005a8a10a080432b2a5621893ca0a09bb7b',
+    sha1: 'b40427ab285a23df3e49c88dc40f8350c86f5162',
     text: [
       given,
       worker,
@@ -1119,7 +1145,7 @@ store.hear(ARGV[9])
 local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
 local call = store.readCall(id)
 local hold = worker.known and store.loadHeld()[id]
-if not hold or hold.token ~= token then
+if not hold or store.termsOf(hold).token ~= token then
   local before = call and call.state == 'settled' and redis.call('HGET', callsKey, id .. ':e')
   local same = before == 'settled|0|' .. token .. '|' .. settlement or
     before == 'settled|1|' .. token .. '|' .. settlement
@@ -1137,7 +1163,7 @@ return store.finish({ 'OK', '', live and '1' or '0' })`,
   },
   submit: {
     keys: 6,
-    sha1: '6a66d03aa90739e3f2150b560ef4c8414ee4ad6d',
+    sha1: '508987769e8b993b904589732d8accec8b74ed86',
     text: [
       given,
       worker,
@@ -1203,7 +1229,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   tick: {
     keys: 6,
-    sha1: 'd63612c69426faae27e28327683f2558dbbe1504',
+    sha1: '183131ab3af1ff0a58cbaf00d51cd8187ebef45d',
     text: [
       given,
       worker,
@@ -1226,7 +1252,7 @@ return store.finish({ 'OK', '' })`,
   },
   withdraw: {
     keys: 6,
-    sha1: '46125d2eb6ea76f9f62a7b6c921ee708f2051220',
+    sha1: '6dbcff5adc99454eb9be86fa36f88a2035f7f6c6',
     text: [
       given,
       worker,
@@ -1258,7 +1284,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: '1dd74bf589c15cbe8503f6ec0d075fda3cdd44c2',
+    sha1: 'c2121f8696f97d16ac46988bd03193641251f6ab',
     text: [
       given,
       worker,

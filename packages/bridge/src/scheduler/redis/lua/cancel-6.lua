@@ -15,7 +15,7 @@ if call.state == 'waiting' or call.state == 'reserved' then
   store.startWhatCan()
 elseif call.state == 'delivered' or call.state == 'running' then
   local hold = store.leaseOf(call)
-  hold.stop = 1
+  store.termsOf(hold).stop = '1'
   store.saveHold(hold)
   somethingToFetch = true
   store.enter(call, 'cancelling', call.since)

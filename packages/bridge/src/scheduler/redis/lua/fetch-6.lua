@@ -26,29 +26,33 @@ end
 local reserved, stopping = {}, {}
 for id, hold in pairs(store.loadHeld()) do
   if repeated then
-    if hold.phase == 'l' and hold.token == tokenOf(id) then reserved[#reserved + 1] = hold end
+    if hold.phase == 'l' and store.termsOf(hold).token == tokenOf(id) then reserved[#reserved + 1] = hold end
   elseif hold.phase == 'r' then reserved[#reserved + 1] = hold end
-  if hold.phase == 'l' and hold.stop == '1' and hold.told == '0' then stopping[#stopping + 1] = hold end
+  if hold.phase == 'l' then
+    local terms = store.termsOf(hold)
+    if terms.stop == '1' and terms.told == '0' then stopping[#stopping + 1] = hold end
+  end
 end
 table.sort(reserved, function(one, other) return tonumber(one.order) < tonumber(other.order) end)
 
 local reply = { 'OK', '', tostring(#reserved) }
 for _, hold in ipairs(reserved) do
+  local terms = store.termsOf(hold)
   if not repeated then
     store.put('generation', worker.generation + 1)
-    hold.phase, hold.generation, hold.token = 'l', worker.generation, tokenOf(hold.id)
+    hold.phase, terms.generation, terms.token = 'l', worker.generation, tokenOf(hold.id)
     store.saveHold(hold)
     store.setDue(hold.id, worker.now + leaseTtl)
     store.enter(store.readCall(hold.id), 'delivered', worker.now)
   end
-  for _, value in ipairs({ hold.id, tostring(hold.generation), hold.token, hold.lane, hold.mode, hold.pool }) do
+  for _, value in ipairs({ hold.id, tostring(terms.generation), terms.token, hold.lane, hold.mode, hold.pool }) do
     reply[#reply + 1] = value
   end
   reply[#reply + 1] = redis.call('HGET', callsKey, hold.id .. ':b') or ''
 end
 -- A poll that told of it again and again would never wait; a lost reply is made good by the next renewal.
 for _, hold in ipairs(stopping) do
-  hold.told = 1
+  store.termsOf(hold).told = '1'
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end

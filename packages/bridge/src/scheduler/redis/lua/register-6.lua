@@ -38,7 +38,8 @@ for id, hold in pairs(store.loadHeld()) do
     if store.leaseOf(call) then store.interruptCall(call, 'another worker took over from the one that ran this call')
     else store.release(hold) end
   else
-    hold.unresolved, hold.told = 1, 0
+    local terms = store.termsOf(hold)
+    terms.unresolved, terms.told = '1', '0'
     store.saveHold(hold)
   end
 end
@@ -47,8 +48,8 @@ end
 -- before this Redis knew it has no caller any more: it is to be stopped.
 local function takeOverHold(id, lane, mode, pool, generation, token)
   local present = store.loadHeld()[id]
-  if present and present.phase == 'l' and present.token == token then
-    present.unresolved = 0
+  if present and present.phase == 'l' and store.termsOf(present).token == token then
+    store.termsOf(present).unresolved = '0'
     store.saveHold(present)
     return
   end
@@ -62,7 +63,8 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
     { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
   store.occupy(claim, 'l', 0)
   local hold = store.loadHeld()[id]
-  hold.generation, hold.token, hold.stop = generation, token, live and 0 or 1
+  local terms = store.termsOf(hold)
+  terms.generation, terms.token, terms.stop = generation, token, live and '0' or '1'
   store.saveHold(hold)
   store.setDue(id, worker.now + leaseTtl)
   if live then store.enter(call, 'running', worker.now) return end
@@ -86,6 +88,6 @@ store.startWhatCan()
 
 local reply = { 'OK', '' }
 for id, hold in pairs(store.loadHeld()) do
-  if hold.phase == 'l' and tonumber(hold.unresolved) == 1 then reply[#reply + 1] = id end
+  if hold.phase == 'l' and store.termsOf(hold).unresolved == '1' then reply[#reply + 1] = id end
 end
 return store.finish(reply)

@@ -14,7 +14,7 @@ if unheard then return store.finish({ unheard, '' }) end
 local reply, lost = { 'OK', '', '' }, 0
 for at = 10, #ARGV, 2 do
   local hold = store.loadHeld()[ARGV[at]]
-  if hold and hold.phase == 'l' and hold.token == ARGV[at + 1] then store.setDue(hold.id, worker.now + leaseTtl)
+  if hold and hold.phase == 'l' and store.termsOf(hold).token == ARGV[at + 1] then store.setDue(hold.id, worker.now + leaseTtl)
   else
     lost = lost + 1
     reply[#reply + 1] = ARGV[at]
@@ -22,6 +22,6 @@ for at = 10, #ARGV, 2 do
 end
 reply[3] = tostring(lost)
 for id, hold in pairs(store.loadHeld()) do
-  if hold.phase == 'l' and hold.stop == '1' then reply[#reply + 1] = id end
+  if hold.phase == 'l' and store.termsOf(hold).stop == '1' then reply[#reply + 1] = id end
 end
 return store.finish(reply)

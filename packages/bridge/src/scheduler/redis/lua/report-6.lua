@@ -15,14 +15,14 @@ local reply = { 'OK', '' }
 
 local function started(call, token)
   local hold = store.leaseOf(call)
-  if not hold or hold.token ~= token then return false end
+  if not hold or store.termsOf(hold).token ~= token then return false end
   if call.state == 'delivered' then store.enter(call, 'running', worker.now) end
   return true
 end
 
 local function busy(call, token)
   local hold = store.leaseOf(call)
-  if not hold or hold.token ~= token then return end
+  if not hold or store.termsOf(hold).token ~= token then return end
   if call.state == 'delivered' then store.toWaiting(call, true)
   elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled') end
 end
@@ -31,7 +31,7 @@ end
 -- later delivery away from a worker that may be about to start it.
 local function denied(call)
   local hold = store.leaseOf(call)
-  if not hold or tonumber(hold.unresolved) ~= 1 then return end
+  if not hold or store.termsOf(hold).unresolved ~= '1' then return end
   if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
   elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then store.withdrawCall(call, 'caller_gone')
   else store.toWaiting(call, false) end

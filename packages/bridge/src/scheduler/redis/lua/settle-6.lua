@@ -13,7 +13,7 @@ store.hear(ARGV[9])
 local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
 local call = store.readCall(id)
 local hold = worker.known and store.loadHeld()[id]
-if not hold or hold.token ~= token then
+if not hold or store.termsOf(hold).token ~= token then
   local before = call and call.state == 'settled' and redis.call('HGET', callsKey, id .. ':e')
   local same = before == 'settled|0|' .. token .. '|' .. settlement or
     before == 'settled|1|' .. token .. '|' .. settlement

@@ -8,10 +8,12 @@ function store.readCall(id)
   if calls[id] then return calls[id] end
   local text = redis.call('HGET', callsKey, id)
   if not text then return nil end
-  local call = { id = id }
-  call.state, call.since, call.submitted, call.revision, call.sequence, call.lane, call.mode, call.pool,
-    call.principal, call.fingerprint, call.operation, call.replica, call.attempt = string.match(text,
-    '^(%a+)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+  local state, since, submitted, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
+    attempt = string.match(text,
+      '^(%a+)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+  local call = { id = id, state = state, since = since, submitted = submitted, revision = revision,
+    sequence = sequence, lane = lane, mode = mode, pool = pool, principal = principal, fingerprint = fingerprint,
+    operation = operation, replica = replica, attempt = attempt }
   if ended[call.state] and tonumber(call.since) + endRemembered <= worker.now then return nil end
   calls[id] = call
   return call

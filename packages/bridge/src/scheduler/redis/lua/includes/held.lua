@@ -6,27 +6,42 @@ local held
 -- Whether something was vacated or became able to start, so that the rule has to be asked.
 local stirred = false
 
+-- A hold is `what occupies` and, of a lease, `what only its worker is told`; the latter is rarely looked at.
+function store.parseHold(id, text)
+  local phase, order, lane, mode, pool, principal, sequence, rest =
+    string.match(text, '^(%a)|(%d+)|([^|]*)|(%a)|(%a)|([^|]*)|(%d*)|(.*)$')
+  return { id = id, phase = phase, order = order, lane = lane, mode = mode, pool = pool, principal = principal,
+    sequence = sequence, rest = rest }
+end
+
 function store.loadHeld()
   if held then return held end
   held = {}
   local flat = redis.call('HGETALL', heldKey)
   for at = 1, #flat, 2 do
     local id = flat[at]
-    if id ~= '-' then
-      local hold = { id = id }
-      hold.phase, hold.order, hold.lane, hold.mode, hold.pool, hold.principal, hold.sequence, hold.generation,
-        hold.token, hold.unresolved, hold.told, hold.stop = string.match(flat[at + 1],
-        '^(%a)|(%d+)|([^|]*)|(%a)|(%a)|([^|]*)|(%d*)|(%d+)|(%x*)|(%d)|(%d)|(%d)$')
-      held[id] = hold
-    end
+    if id ~= '-' then held[id] = store.parseHold(id, flat[at + 1]) end
   end
   return held
 end
 
+-- Of a lease: generation, token, and as '0' or '1' whether it is unresolved, told to stop, to be stopped.
+function store.termsOf(hold)
+  if not hold.terms then
+    local generation, token, unresolved, told, stop = string.match(hold.rest, '^(%d+)|(%x*)|(%d)|(%d)|(%d)$')
+    hold.terms = { generation = generation, token = token, unresolved = unresolved, told = told, stop = stop }
+  end
+  return hold.terms
+end
+
 function store.saveHold(hold)
   store.loadHeld()[hold.id] = hold
-  store.setField('held', hold.id, table.concat({ hold.phase, hold.order, hold.lane, hold.mode, hold.pool, hold.principal,
-    hold.sequence, hold.generation, hold.token, hold.unresolved, hold.told, hold.stop }, '|'))
+  local terms = hold.terms
+  if terms then
+    hold.rest = table.concat({ terms.generation, terms.token, terms.unresolved, terms.told, terms.stop }, '|')
+  end
+  store.setField('held', hold.id, table.concat({ hold.phase, hold.order, hold.lane, hold.mode, hold.pool,
+    hold.principal, hold.sequence, hold.rest }, '|'))
 end
 
 function store.vacate(id)
@@ -38,8 +53,7 @@ end
 
 function store.occupy(call, phase, order)
   store.saveHold({ id = call.id, phase = phase, order = order, lane = call.lane, mode = call.mode, pool = call.pool,
-    principal = call.principal, sequence = call.sequence, generation = 0, token = '', unresolved = 0, told = 0,
-    stop = 0 })
+    principal = call.principal, sequence = call.sequence, rest = '0||0|0|0' })
 end
 
 local leasedStates = { delivered = true, running = true, cancelling = true }

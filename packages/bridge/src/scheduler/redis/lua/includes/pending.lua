@@ -44,17 +44,22 @@ function store.keysOf(map)
   return list
 end
 
+function store.flushFields(command, key, map, asPairs, valueFirst)
+  if next(map) == nil then return end
+  store.inChunks(command, key, asPairs and store.pairsOf(map, valueFirst) or store.keysOf(map))
+end
+
 function store.flushDue()
-  store.inChunks('ZADD', dueKey, store.pairsOf(dueAt, true))
-  store.inChunks('ZREM', dueKey, store.keysOf(dueGone))
+  store.flushFields('ZADD', dueKey, dueAt, true, true)
+  store.flushFields('ZREM', dueKey, dueGone)
   dueAt, dueGone = {}, {}
 end
 
 function store.flush()
-  store.inChunks('HSET', callsKey, store.pairsOf(fieldsOf.calls))
-  store.inChunks('HDEL', callsKey, store.keysOf(goneOf.calls))
-  store.inChunks('HSET', heldKey, store.pairsOf(fieldsOf.held))
-  store.inChunks('HDEL', heldKey, store.keysOf(goneOf.held))
-  store.inChunks('ZADD', endedKey, store.pairsOf(endedAt, true))
+  store.flushFields('HSET', callsKey, fieldsOf.calls, true)
+  store.flushFields('HDEL', callsKey, goneOf.calls)
+  store.flushFields('HSET', heldKey, fieldsOf.held, true)
+  store.flushFields('HDEL', heldKey, goneOf.held)
+  store.flushFields('ZADD', endedKey, endedAt, true, true)
   store.flushDue()
 end

@@ -8,7 +8,9 @@ function store.nextToStart()
   local sum = store.tally()
   local best
   for _, group in ipairs(store.groupsWithRoom(sum)) do
-    for _, member in ipairs(store.within('H|' .. group .. '|', 'LIMIT', 0, sum.distinct + 1)) do
+    local heads = emptyGroups[group] and {} or store.within('H|' .. group .. '|', 'LIMIT', 0, sum.distinct + 1)
+    if #heads == 0 then emptyGroups[group] = true end
+    for _, member in ipairs(heads) do
       local sequence, principal = store.placeIn(member)
       local runs = sum.principals[principal] or 0
       if not best or runs < best.runs or (runs == best.runs and sequence < best.sequence) then

@@ -74,8 +74,12 @@ function store.readyMembers(call)
     'H|' .. group .. '|' .. call.sequence .. '|' .. call.principal, group
 end
 
+-- Groups that were found to have nothing ready, and need no second look in the same script.
+local emptyGroups = {}
+
 function store.addReady(call)
   local ready, head, group = store.readyMembers(call)
+  emptyGroups[group] = nil
   local before = store.first('r|' .. group .. '|' .. call.principal .. '|')
   local sequence = before and store.placeIn(before)
   stirred = true
