@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CallLog, logging } from './rig/call-log.js';
+import { CallLog, logging, loggingUntil } from './rig/call-log.js';
 import { Cli } from './rig/cli.js';
 import { childrenOf } from './rig/live-children.js';
 import { newMarker, processesWith, untilGone, untilSleeping } from './rig/live-processes.js';
@@ -34,7 +34,7 @@ function childOf(name: 'bridge' | 'worker'): number {
 }
 
 describe('codelanes up', () => {
-  it('says how to call it, and keeps its tokens to their owner', async () => {
+  it('says how to call it, and keeps its tokens to their owner', () => {
     expect(up.stdout).toMatch(/Serving repo at http:\/\/127\.0\.0\.1:\d+\. Ctrl-C stops\./);
     expect(up.stdout).toContain('codelanes exec --worktree a -- npm test');
     for (const file of ['tokens/caller', 'tokens/admin', 'tokens/worker', 'connection.json']) {
@@ -50,14 +50,12 @@ describe('codelanes up', () => {
       exec('--worktree', lane, '--', `${stamped('pwd >&2; sleep 1.5')}; exit ${status}`).ended;
     const [a, b] = await Promise.all([inLane('a', 0), inLane('b', 3)]);
     expect([a.status, b.status]).toEqual([0, 3]);
-    expect([a.stderr, b.stderr]).toEqual(
-      ['a', 'b'].map((lane) => `${repository.path('', lane)}\n`),
-    );
+    expect([a.stderr, b.stderr]).toEqual(['a', 'b'].map((lane) => `${repository.path('', lane)}\n`));
     expect(overlap(spanOf(a), spanOf(b))).toBe(true);
   });
 
   it('shows why a call waits, and since when', async () => {
-    const running = exec('--worktree', 'a', '--', logging('runs', 150));
+    const running = exec('--worktree', 'a', '--', loggingUntil('runs', 'go'));
     await CallLog.untilWorking(fileOf('a'), 'runs');
     const waits = exec('--', 'true');
     await waits.said(
@@ -67,6 +65,7 @@ describe('codelanes up', () => {
     expect(lanes.stdout).toMatch(
       /RUNS IN[^]*repo\/\.worktrees\/a +execute_command +running[^]*WAITS FOR[^]*repo +execute_command/,
     );
+    writeFileSync(repository.path('go', 'a'), '');
     expect((await running.ended).status).toBe(0);
     expect((await waits.ended).status).toBe(0);
   });
@@ -111,11 +110,14 @@ describe('codelanes up', () => {
 
   it('stops with what it started: what runs ends first, and nothing is left', async () => {
     const marker = newMarker();
-    const call = exec('--worktree', 'b', '--', `${logging('last', 60)}; : ${marker}`);
+    const call = exec('--worktree', 'b', '--', `${loggingUntil('last', 'stop-asked')}; : ${marker}`);
     await CallLog.untilWorking(fileOf('b'), 'last');
     const children = ['bridge', 'worker'] as const;
     const pids = children.map(childOf);
-    expect((await up.end('SIGTERM')).status).toBe(0);
+    const stopped = up.end('SIGTERM');
+    await up.said('Stopping; calls that run have a moment to end');
+    writeFileSync(repository.path('stop-asked', 'b'), '');
+    expect((await stopped).status).toBe(0);
     expect((await call.ended).status).toBe(0);
     expect(CallLog.read(fileOf('b')).call('last')).toMatchObject({ begins: 1, ends: 1 });
     expect(processesWith(marker)).toEqual([]);

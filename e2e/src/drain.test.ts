@@ -1,7 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listQuarantined } from '@codelanes/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CallLog, logging } from './rig/call-log.js';
+import { CallLog, logging, loggingUntil } from './rig/call-log.js';
 import { newCallId, type Answer } from './rig/caller.js';
 import { Deployment, quickClocks } from './rig/deployment.js';
 import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
@@ -29,12 +30,14 @@ function command(lane: string, text: string, callId = newCallId()): Promise<Answ
 
 describe('a worker that is asked to stop', () => {
   it('lets what runs end, starts nothing more, and what waited runs once on the next worker', async () => {
-    const [runs, waits] = [command('a', logging('runs', 30)), newCallId()];
+    const [runs, waits] = [command('a', loggingUntil('runs', 'go')), newCallId()];
     await CallLog.untilWorking(fileOf('a'), 'runs');
     const waited = command('a', logging('waits', 1), waits);
     await deployment.caller().until(waits, 'waiting');
     const other = command('b', logging('arrives', 1));
-    await deployment.worker?.end('SIGTERM');
+    const stopped = deployment.worker?.end('SIGTERM');
+    writeFileSync(repository.path('go', 'a'), '');
+    await stopped;
     expect(await runs).toMatchObject({ status: 200, json: { exitCode: 0 } });
     expect(CallLog.read(fileOf('a')).call('waits')).toMatchObject({ begins: 0 });
     await deployment.startWorker();
@@ -60,12 +63,13 @@ describe('a worker that is asked to stop', () => {
 
 describe('a bridge that is asked to stop', () => {
   it('takes back what waits and lets what runs end', async () => {
-    const [runs, waits] = [command('c', logging('runs', 30)), newCallId()];
+    const [runs, waits] = [command('c', loggingUntil('runs', 'go')), newCallId()];
     await CallLog.untilWorking(fileOf('c'), 'runs');
     const waited = command('c', logging('waits', 1), waits);
     await deployment.caller().until(waits, 'waiting');
     const stopped = deployment.bridge?.end('SIGTERM');
     expect(await waited).toMatchObject({ status: 503, json: { code: 'BRIDGE_STOPPING' } });
+    writeFileSync(repository.path('go', 'c'), '');
     expect(await runs).toMatchObject({ status: 200, json: { exitCode: 0 } });
     await stopped;
     expect(CallLog.read(fileOf('c')).call('waits')).toMatchObject({ begins: 0 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '@codelanes/protocol';
@@ -184,6 +185,16 @@ describe('a limit of a call', () => {
     expect((await caller.refused(instance(65))).error).toContain('body.workspaceInstanceId');
   });
 
+  it('characters of an action: at the bound it is only not offered, one past it is malformed', async () => {
+    const action = (length: number) => ({
+      operation: 'execute_command',
+      command: 'true',
+      environmentAction: { name: 'n'.repeat(length), fingerprint: 'a'.repeat(64) },
+    });
+    expect((await deployment.caller().refused(action(64))).code).toBe('WORKER_MISMATCH');
+    expect((await deployment.caller().refused(action(65))).error).toContain('body.environmentAction.name');
+  });
+
   it('time in the queue, by header', async () => {
     const list = inA({ operation: 'list_files' });
     await deployment.caller().succeed(list, { queueWaitMs: limits.queueWaitMs });
@@ -264,9 +275,76 @@ describe('a limit of what is given back', () => {
     }
   });
 
+  it('instructions are read whole up to 32 KiB, and cut there', async () => {
+    const read = (bytes: number) => {
+      const text = 'x'.repeat(bytes);
+      put('AGENTS.md', text);
+      const shown = text.slice(0, limits.instructionBytes);
+      const instructionSha256 = createHash('sha256').update(shown).digest('hex');
+      return deployment
+        .caller()
+        .succeed(inA({ operation: 'read_file', path: 'AGENTS.md', instructionSha256 }));
+    };
+    expect(await read(limits.instructionBytes)).toMatchObject({ truncated: false });
+    expect(await read(limits.instructionBytes + 1)).toMatchObject({
+      truncated: true,
+      content: 'x'.repeat(limits.instructionBytes),
+    });
+  });
+
   it('an error has a short message, however long what it is about', async () => {
     const refusal = await deployment.caller().refused(inA({ operation: 'read_file', path: path(4096) }));
     expect(refusal.error.length).toBeLessThanOrEqual(limits.errorMessageLength);
+  });
+});
+
+describe('a limit of a registration', () => {
+  const workspace = { id: 'primary', name: 'n'.repeat(128) };
+  const profile = { sandboxProfile: 'p'.repeat(128), runtimes: ['r'.repeat(64)] };
+  const registration = (changes: {
+    slots?: number;
+    capabilities?: object;
+    workspaces?: readonly object[];
+  }) => ({
+    version: 1,
+    workerId: 'other',
+    incarnationId: newCallId(),
+    journalId: 'a'.repeat(32),
+    slots: changes.slots ?? 1,
+    holds: [],
+    takeOver: false,
+    capabilities: {
+      ...{ statefulWorkspace: true, sharedReads: true, ...profile, ...changes.capabilities },
+      workspaceTools: {
+        protocolVersion: 1,
+        operations: ['read_file'],
+        workspaces: changes.workspaces ?? [workspace],
+      },
+    },
+  });
+  const workspaces = (number: number) => Array.from({ length: number }, (_, index) => ({ id: `w${index}` }));
+
+  it.each([
+    ['slots', { slots: 1 }, { slots: 0 }],
+    ['slots', { slots: 8 }, { slots: 9 }],
+    ['sandboxProfile', {}, { capabilities: { sandboxProfile: 'p'.repeat(129) } }],
+    ['runtimes', {}, { capabilities: { runtimes: ['r'.repeat(65)] } }],
+    [
+      'runtimes',
+      { capabilities: { runtimes: Array.from({ length: 32 }, () => 'r') } },
+      { capabilities: { runtimes: Array.from({ length: 33 }, () => 'r') } },
+    ],
+    ['workspaces', { workspaces: workspaces(32) }, { workspaces: workspaces(33) }],
+    ['name', {}, { workspaces: [{ ...workspace, name: 'n'.repeat(129) }] }],
+  ])('holds at its bound, and one past it is refused by name: %s', async (names, at, past) => {
+    const register = (changes: Parameters<typeof registration>[0]) =>
+      deployment.caller().send('POST', '/v1/workers/other/register', registration(changes), {
+        token: deployment.tokens.worker,
+      });
+    expect((await register(at)).status).toBe(200);
+    const refused = await register(past);
+    expect(refused).toMatchObject({ status: 400, json: { code: 'MALFORMED_REQUEST' } });
+    expect(refused.text).toMatch(new RegExp(`body\\.[a-zA-Z.0-9]*${names}`));
   });
 });
 

@@ -140,15 +140,7 @@ describe('a bridge does not start', () => {
       { ...good, tokens: { ...tokens, admin: 'short' } },
       /tokens\.admin: a token has at least 16/,
     ],
-    [
-      'with one token for two',
-      { ...good, tokens: { ...tokens, admin: tokens.worker } },
-      /make all of them different/,
-    ],
-    ['without a caller', { ...good, tokens: { ...tokens, callers: [] } }, /at least one caller/],
     ['with 9 slots', { ...good, slots: 9 }, /option slots/],
-    ['with 0 slots', { ...good, slots: 0 }, /option slots/],
-    ['with a port that is none', { ...good, port: 65_536 }, /option port/],
   ])('%s, and says why', async (_what, options, sentence) => {
     await expect(Child.start('bridge', options)).rejects.toThrow(sentence);
   });
@@ -159,9 +151,7 @@ describe('the command line ends with status 2 or 1, a line of what, and a line o
 
   it.each<[string, () => string[], number, RegExp]>([
     ['an unknown command', () => ['fly'], 2, /unknown command 'fly'/],
-    ['an unknown flag', () => ['lanes', '--fast'], 2, /unknown option '--fast'/],
     ['0 slots', () => ['up', '--root', repository.root, '--slots', '0'], 2, /whole number from 1 to 8/],
-    ['9 slots', () => ['worker', '--root', repository.root, '--slots', '9'], 2, /whole number from 1 to 8/],
     ['a call id that is none', () => ['cancel', 'x'], 2, /32 lower-case hex digits/],
     ['a time-out beyond the limit', () => ['exec', '--timeout', '300.5', '--', 'true'], 2, /at most 300/],
     ['nothing to serve', () => ['worker', '--state', state()], 1, /needs something to serve/],
@@ -171,12 +161,6 @@ describe('the command line ends with status 2 or 1, a line of what, and a line o
       () => ['lanes', '--url', 'http://192.0.2.1', '--worker', 'w'],
       1,
       /clear text[^]*Use https/,
-    ],
-    [
-      'an address that is none',
-      () => ['lanes', '--url', 'bridge', '--worker', 'w'],
-      1,
-      /is no address of a bridge/,
     ],
     [
       'a root that is a file',

@@ -7,7 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * calls in the order in which they happened.
  */
 export function logging(id: string, steps: number): string {
-  const work = `i=0; while [ $i -lt ${steps} ]; do echo "${id} works" >>calls.log; sleep 0.01; i=$((i+1)); done`;
+  return loggingWhile(id, `[ $((i+=1)) -le ${steps} ]`);
+}
+
+/** The same for as long as a file of that name is not in the lane. */
+export function loggingUntil(id: string, file: string): string {
+  return loggingWhile(id, `[ ! -e ${file} ]`);
+}
+
+function loggingWhile(id: string, condition: string): string {
+  const work = `i=0; while ${condition}; do echo "${id} works" >>calls.log; sleep 0.01; done`;
   return `echo "${id} begins" >>calls.log; ${work}; echo "${id} ends" >>calls.log`;
 }
 

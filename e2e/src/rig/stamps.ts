@@ -11,7 +11,7 @@ export function stamped(work: string): string {
   return `date +%s%N; ${work}; date +%s%N`;
 }
 
-export function spanOf({ stdout }: CommandResult): Span {
+export function spanOf({ stdout }: Pick<CommandResult, 'stdout'>): Span {
   const [begin, end] = stdout
     .trim()
     .split('\n')
