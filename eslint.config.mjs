@@ -16,7 +16,7 @@ const arrows = {
 
 /** The floors inside a package, from the top; a floor may import only floors below it. */
 const floors = {
-  'packages/bridge': [['server'], ['routes'], ['dispatch', 'auth'], ['scheduler']],
+  'packages/bridge': [['server'], ['routes'], ['dispatch', 'auth'], ['metrics'], ['scheduler']],
   'packages/worker': [
     ['worker'],
     ['tools'],

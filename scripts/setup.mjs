@@ -31,6 +31,7 @@ function setup() {
     if (!installSystemPackages(missing)) return false;
   }
   if (!ensurePackageManager(say)) return false;
+  say('Installing packages and building; the first time takes a minute or two …');
   if (!runQuietly('Installing packages', 'pnpm', ['install', '--frozen-lockfile'])) return false;
   return buildAll();
 }

@@ -103,12 +103,10 @@ describe('a call that is malformed gets its code and a sentence that names the f
     ]) {
       expect(documented(await type(name))).toBe('MALFORMED_REQUEST');
     }
-    const huge = await caller.send(
-      'POST',
-      execute,
-      JSON.stringify({ ...good, path: 'x'.repeat(5 * 1024 * 1024) }),
-    );
-    expect(documented(huge)).toBe('BODY_TOO_LARGE');
+    const huge = JSON.stringify({ ...good, path: 'x'.repeat(8 * 1024 * 1024) });
+    for (let time = 0; time < 5; time += 1) {
+      expect(documented(await caller.send('POST', execute, huge))).toBe('BODY_TOO_LARGE');
+    }
     const withHeader = (headers: Record<string, string>) => caller.send('POST', execute, good, { headers });
     expect(documented(await withHeader({ 'x-codelanes-call-id': 'ABC' }))).toBe('MALFORMED_REQUEST');
     expect(documented(await withHeader({ 'x-librechat-code-worker-id': 'a/b' }))).toBe('MALFORMED_REQUEST');

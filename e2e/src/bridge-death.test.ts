@@ -33,7 +33,7 @@ describe('a bridge that is killed in the middle of a command', () => {
     await deployment.bridge?.end('SIGKILL');
     const { status, stderr } = await call.ended;
     expect(status).toBe(123);
-    expect(stderr).toContain('The command was running.');
+    expect(stderr).toContain('The command was running');
     expect(stderr).toContain('The outcome is unknown.');
     expect(stderr).toContain('It is not run again by itself');
     await deployment.startBridge();

@@ -61,6 +61,8 @@ export class Deployment {
       port,
       tokens: { callers: [caller, other], admin, worker },
       logLevel: 'warn',
+      // Tests send as fast as they can.
+      rateLimit: 'off',
       ...this.#options.bridge,
     } satisfies BridgeOptions);
     this.bridge = child;

@@ -61,8 +61,8 @@ async function answers(port: number): Promise<boolean> {
   try {
     await once(socket, 'connect');
     socket.write('PING\r\n');
-    const [reply] = await once(socket, 'data');
-    return String(reply).startsWith('+PONG');
+    const reply: unknown[] = await once(socket, 'data');
+    return String(reply[0]).startsWith('+PONG');
   } catch {
     return false;
   } finally {

@@ -37,8 +37,9 @@ function codeOf(path) {
 }
 
 function compile(file) {
-  const [, name, count] = /^([a-z]+)-(\d+)\.lua$/.exec(file) ?? [];
-  if (name === undefined) throw new Error(`${file}: a script is named <name>-<number of keys>.lua`);
+  const [, words, count] = /^([a-z]+(?:-[a-z]+)*)-(\d+)\.lua$/.exec(file) ?? [];
+  if (words === undefined) throw new Error(`${file}: a script is named <name>-<number of keys>.lua`);
+  const name = words.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
   const parts = partsOf(join(folder, file));
   const text = parts.map(codeOf).join('\n');
   const used = [...new Set([...text.matchAll(/KEYS\[(\d+)\]/g)].map((match) => Number(match[1])))];

@@ -3,7 +3,14 @@ export { startBridge } from './server/bridge.js';
 export type { BridgeOptions } from './server/bridge-options.js';
 export type { ErrorBody } from './routes/error-reply.js';
 export type {
+  DurableRequests,
+  DurableView,
+  NewDurableRequest,
+  SubmittedRequest,
+} from './scheduler/durable-requests.js';
+export type {
   CallEnd,
+  CallTiming,
   Clock,
   Fetched,
   NewCall,
@@ -15,10 +22,12 @@ export type {
   Renewed,
   SchedulerSettings,
   SchedulerStore,
+  Settled,
   Submitted,
   WithdrawReason,
   Withdrawn,
   WorkerFence,
+  WorkerLoad,
   WorkerView,
 } from './scheduler/store.js';
 export { defaultSchedulerSettings } from './scheduler/store.js';

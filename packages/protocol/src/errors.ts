@@ -66,6 +66,24 @@ export const errorKinds = {
     fault: 'caller',
     next: 'Start the worker, or name one that has registered with this bridge.',
   },
+  DURABLE_REQUESTS_NOT_OFFERED: {
+    status: 404,
+    retryable: false,
+    fault: 'operator',
+    next: 'Use POST /v1/workspace-tools/execute, or start the bridge with a Redis store.',
+  },
+  REQUEST_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    fault: 'caller',
+    next: 'Name a durable request of this caller; they are forgotten 24 hours after they have ended.',
+  },
+  REQUEST_CONFLICT: {
+    status: 409,
+    retryable: false,
+    fault: 'caller',
+    next: 'Send other work under a new request id; the same id may only repeat the same work.',
+  },
   WORKER_MISMATCH: {
     status: 409,
     retryable: false,
@@ -173,6 +191,12 @@ export const errorKinds = {
     retryable: false,
     fault: 'operator',
     next: 'Ask the operator of the machine; the message says what its sandbox lacks.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    retryable: true,
+    fault: 'caller',
+    next: 'Nothing ran. Send the call again after the seconds that Retry-After names.',
   },
   WORKER_QUEUE_FULL: {
     status: 429,

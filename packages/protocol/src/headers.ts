@@ -14,3 +14,12 @@ export const workerIdHeader = 'x-librechat-code-worker-id';
 
 /** How long a call may wait in the queue, in milliseconds. */
 export const queueWaitHeader = 'x-librechat-workspace-queue-wait-ms';
+
+/** Names the request in the logs of bridge and worker; the reply always has it. */
+export const requestIdHeader = 'x-request-id';
+
+/** The trace that a call belongs to; source: W3C Trace Context. */
+export const traceparentHeader = 'traceparent';
+
+/** The caller's own name of a durable request. */
+export const durableRequestHeader = 'x-librechat-workspace-request-id';

@@ -54,7 +54,19 @@ export { resultFault } from './result-check.js';
 export type { Capabilities, WorkspaceDescriptor, WorkspaceScope } from './capabilities.js';
 export { capabilitiesSchema, findWorkspace, workspaceScopeSchema } from './capabilities.js';
 export { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';
-export { callIdHeader, clientHeader, queueWaitHeader, workerIdHeader } from './headers.js';
+export {
+  callIdHeader,
+  clientHeader,
+  durableRequestHeader,
+  queueWaitHeader,
+  requestIdHeader,
+  traceparentHeader,
+  workerIdHeader,
+} from './headers.js';
+export type { Trace } from './trace.js';
+export { requestIdSchema, traceparentSchema } from './trace.js';
+export type { QuarantinedLane } from './quarantined-lane.js';
+export { quarantinedLaneSchema, quarantinedLanesSchema } from './quarantined-lane.js';
 export type { ClientGeneration } from './generation.js';
 export {
   capabilitiesFor,
@@ -100,3 +112,10 @@ export {
 } from './wire.js';
 export type { Blocker, CallState, CallView, CancelReply, LanesView, WaitingReason } from './views.js';
 export { callStateSchema, callViewSchema, cancelReplySchema, lanesViewSchema } from './views.js';
+export type { DurableCapabilities, DurableState, DurableStatus } from './durable-requests.js';
+export {
+  durableCapabilitiesSchema,
+  durableRequestIdSchema,
+  durableStateSchema,
+  durableStatusSchema,
+} from './durable-requests.js';

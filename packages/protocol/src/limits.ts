@@ -43,6 +43,7 @@ export const limits = {
   queueLength: 1000,
   queueWaitMs: 300_000,
   queueDefaultWaitMs: 30_000,
+  quarantinedLanes: 1024,
 
   errorMessageLength: 4096,
   /** LibreChat never retries a reply with a larger body. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { callIdSchema, workerIdSchema } from './identifiers.js';
 import { laneSchema } from './lane.js';
 import { operationSchema } from './operations.js';
+import { quarantinedLanesSchema } from './quarantined-lane.js';
 
 /** What a waiting call waits for. Of other principals only lane and age are told. */
 export const blockerSchema = z.strictObject({
@@ -37,7 +38,10 @@ export const callStateSchema = z.enum([
 ]);
 export type CallState = z.infer<typeof callStateSchema>;
 
-/** One call as its own caller sees it: `GET /v1/calls/:id?after=<revision>` answers at the next change. */
+/**
+ * One call as its own caller sees it: `GET /v1/calls/:id?after=<revision>&seen=<mark>` answers at its next change
+ * or, while it waits, when something else stands in its way.
+ */
 export const callViewSchema = z.strictObject({
   callId: callIdSchema,
   state: callStateSchema,
@@ -45,6 +49,11 @@ export const callViewSchema = z.strictObject({
   sinceMs: z.int().min(0),
   revision: z.int().min(0),
   waiting: waitingReasonSchema.optional(),
+  /** Names what it waits for; two that are equal tell of the same place, blockers and lack of room. */
+  mark: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
 });
 export type CallView = z.infer<typeof callViewSchema>;
 
@@ -69,6 +78,8 @@ export const lanesViewSchema = z.strictObject({
     z.strictObject({ ...listedCall, state: z.enum(['reserved', 'delivered', 'running', 'cancelling']) }),
   ),
   waiting: z.array(z.strictObject({ ...listedCall, waiting: waitingReasonSchema })),
+  /** Lanes that the worker has closed, as it last said. */
+  quarantined: quarantinedLanesSchema,
 });
 export type LanesView = z.infer<typeof lanesViewSchema>;
 

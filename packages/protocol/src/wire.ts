@@ -11,6 +11,8 @@ import {
 import { laneSchema } from './lane.js';
 import { limits } from './limits.js';
 import { workspaceToolRequestSchema, workspaceToolResultSchema } from './operations.js';
+import { quarantinedLanesSchema } from './quarantined-lane.js';
+import { requestIdSchema, traceparentSchema } from './trace.js';
 
 /**
  * Our own wire between worker and bridge. A worker connects outward only:
@@ -46,6 +48,8 @@ export const registerRequestSchema = z.strictObject({
   holds: z.array(heldCallSchema).max(limits.slots + limits.filePool),
   /** Replace a live worker of another journal, as an explicit act of the operator. */
   takeOver: z.boolean(),
+  /** Left out, no lane is closed. */
+  quarantined: quarantinedLanesSchema.optional(),
 });
 export type RegisterRequest = z.infer<typeof registerRequestSchema>;
 
@@ -72,6 +76,9 @@ export const assignmentSchema = z.strictObject({
   /** Time that the call may run, from its start. */
   executionMs: z.int().min(1),
   request: workspaceToolRequestSchema,
+  /** For the worker's log only. */
+  requestId: requestIdSchema.optional(),
+  traceparent: traceparentSchema.optional(),
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
 
@@ -104,6 +111,8 @@ export const reportSchema = z.discriminatedUnion('state', [
   z.strictObject({ callId: callIdSchema, state: z.literal('interrupted') }),
   /** Something that blocked a lane has ended: calls that were answered `busy` may be offered again. */
   z.strictObject({ state: z.literal('freed') }),
+  /** The closed lanes are these from here on. */
+  z.strictObject({ state: z.literal('quarantines'), quarantined: quarantinedLanesSchema }),
 ]);
 export type Report = z.infer<typeof reportSchema>;
 
@@ -146,6 +155,8 @@ export const settleRequestSchema = z.strictObject({
   incarnationId: incarnationIdSchema,
   lease: leaseSchema,
   settlement: settlementSchema,
+  /** How long the call itself ran, as the worker measured it: a command from its start to its end. */
+  ranMs: z.number().min(0).optional(),
 });
 export type SettleRequest = z.infer<typeof settleRequestSchema>;
 

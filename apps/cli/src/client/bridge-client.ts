@@ -23,11 +23,18 @@ import { z } from 'zod';
 import { CliError } from '../errors/cli-error.js';
 import { NoAnswer, Refusal } from './failures.js';
 
-const refusalSchema = z.object({
-  code: errorCodeSchema,
-  error: z.string(),
-  waitedFor: callViewSchema.shape.waiting.catch(undefined),
-});
+const refusalSchema = z
+  .object({
+    code: errorCodeSchema,
+    error: z.string(),
+    /** The sentence, where `error` has to be the word that LibreChat knows. */
+    message: z.string().optional(),
+    waitedFor: callViewSchema.shape.waiting.catch(undefined),
+    retry_after_seconds: z.number().optional(),
+  })
+  .transform(({ code, error, message, waitedFor, retry_after_seconds: seconds }) => {
+    return { code, message: message ?? error, waitedFor, retryAfterMs: seconds && seconds * 1000 };
+  });
 
 /** Failures of a connection that was never made: the bridge cannot have seen the request. */
 const neverSent = new Set([
@@ -73,9 +80,10 @@ export class BridgeClient {
     });
   }
 
-  /** An own call as soon as it is newer than `after`, or as it is when the bridge's long poll ends. */
-  call(callId: string, after?: number, signal?: AbortSignal): Promise<CallView> {
-    const query = after === undefined ? '' : `?after=${after}`;
+  /** An own call as soon as it differs from what was seen, or as it is when the bridge's long poll ends. */
+  call(callId: string, seen?: CallView, signal?: AbortSignal): Promise<CallView> {
+    const mark = seen?.mark === undefined ? '' : `&seen=${seen.mark}`;
+    const query = seen === undefined ? '' : `?after=${seen.revision}${mark}`;
     return this.#send('GET', `/v1/calls/${callId}${query}`, callViewSchema, { signal });
   }
 
@@ -123,7 +131,7 @@ export class BridgeClient {
       );
     }
     const refusal = refusalSchema.safeParse(body);
-    if (refusal.success) throw new Refusal(refusal.data.code, refusal.data.error, refusal.data.waitedFor);
+    if (refusal.success) throw new Refusal(refusal.data.code, refusal.data.message, refusal.data);
     throw new CliError(
       `${this.#base} answered ${path} with status ${status} and no error that Codelanes knows.`,
       'See whether this is the address of a Codelanes bridge.',

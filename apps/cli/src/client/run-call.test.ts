@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Bridge } from '@codelanes/bridge';
+import type { Bridge, BridgeOptions } from '@codelanes/bridge';
 import { startBridge } from '@codelanes/bridge';
+import type { CallView } from '@codelanes/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { requestOf } from '../exec/request-of.js';
 import { BridgeClient } from './bridge-client.js';
@@ -18,12 +19,13 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function bridgeAt(port: number): Promise<Bridge> {
+async function bridgeAt(port: number, options: Partial<BridgeOptions> = {}): Promise<Bridge> {
   const bridge = await startBridge({
     port,
     tokens: { callers: [tokens.caller], admin: tokens.admin, worker: tokens.worker },
     logLevel: 'silent',
     drainMs: 0,
+    ...options,
   });
   closing.push(() => bridge.close());
   return bridge;
@@ -173,3 +175,44 @@ describe('runCall', () => {
     await before;
   });
 });
+
+it('waits as long as the bridge says before it sends a call again that came too soon', async () => {
+  const { url } = await bridgeAt(0, { rateLimit: { calls: 1, windowMs: 1_000 } });
+  const worker = await registered(url);
+  const client = clientOf(url);
+  const first = run(client, 'one');
+  await worker.settle(await worker.start(), 'one');
+  await first;
+  const refusals: string[] = [];
+  const second = run(client, 'two', { onRetry: ({ code }) => refusals.push(code) });
+  await worker.settle(await worker.start(), 'two');
+  expect((await second).stdout).toBe('two');
+  expect(refusals).toEqual(['RATE_LIMITED']);
+});
+
+it('tells why a call waits each time that something else stands in its way', async () => {
+  const { url } = await bridgeAt(0);
+  const worker = await registered(url);
+  const client = clientOf(url);
+  const running = run(client, 'one');
+  const first = await worker.start();
+  const told: number[] = [];
+  const call = { workerId, request: requestOf(workspaceId, ['echo', 'two'], {}), patienceMs };
+  const onView = ({ waiting }: CallView) => {
+    if (waiting !== undefined) told.push(waiting.blockers.length);
+  };
+  const inB = runCall(
+    client,
+    { ...call, request: requestOf(workspaceId, ['echo', 'b'], { worktree: 'b' }) },
+    {},
+    AbortSignal.timeout(patienceMs),
+  );
+  const second = await worker.start();
+  const checkout = runCall(client, call, { onView }, AbortSignal.timeout(patienceMs));
+  await expect.poll(() => told).toEqual([2]);
+  await worker.settle(first, 'one');
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual([2, 1]);
+  await worker.settle(second, 'b');
+  await worker.settle(await worker.start(), 'two');
+  await Promise.all([running, inB, checkout]);
+}, 20_000);

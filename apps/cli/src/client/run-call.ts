@@ -30,6 +30,9 @@ export interface CallListener {
 /** How long a bridge or worker that is being started again is waited for, and how often it is asked. */
 const comebackMs = { patience: 5_000, pause: 200 };
 
+/** Where the bridge does not say when to send a call again that came too soon. */
+const rateLimitPauseMs = 1_000;
+
 /** The bridge went away before it answered; what was last seen of the call is all that is known. */
 export class LostCall extends Error {
   override readonly name = 'LostCall';
@@ -54,7 +57,7 @@ export async function runCall(
   listener: CallListener,
   signal: AbortSignal,
 ): Promise<ExecuteCommandResult> {
-  const { attemptMs = limits.queueDefaultWaitMs } = call;
+  const { attemptMs = limits.queueWaitMs } = call;
   const beganAt = performance.now();
   const patienceEndsAt = beganAt + call.patienceMs;
   const comebackEndsAt = beganAt + Math.min(call.patienceMs, comebackMs.patience);
@@ -66,6 +69,9 @@ export async function runCall(
     } catch (error) {
       if (isQueueTimeout(error) && performance.now() < patienceEndsAt) {
         listener.onRetry?.(error);
+      } else if (isRateLimited(error) && performance.now() + retryPauseMs(error) < patienceEndsAt) {
+        listener.onRetry?.(error);
+        await delay(retryPauseMs(error), undefined, { signal });
       } else if (isUnavailable(error) && performance.now() < comebackEndsAt) {
         if (!isTold) listener.onUnavailable?.(error);
         isTold = true;
@@ -79,6 +85,14 @@ export async function runCall(
 
 function isQueueTimeout(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'WORKSPACE_QUEUE_TIMEOUT';
+}
+
+function isRateLimited(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'RATE_LIMITED';
+}
+
+function retryPauseMs({ retryAfterMs }: Refusal): number {
+  return retryAfterMs ?? rateLimitPauseMs;
 }
 
 function isUnavailable(error: unknown): error is NoAnswer | Refusal {

@@ -11,7 +11,7 @@ export function hasEnded({ state }: CallView): boolean {
 }
 
 /**
- * Tells every state of an own call that the bridge tells, until it has ended, is forgotten, or the signal
+ * Tells every state of an own call that the bridge tells, and each time that something else stands in its way, until it has ended, is forgotten, or the signal
  * aborts. A failed look ends the watch in silence: the call itself brings the answer.
  */
 export async function watchCall(
@@ -23,8 +23,8 @@ export async function watchCall(
   let seen: CallView | undefined;
   while (!signal.aborted) {
     try {
-      const view = await client.call(callId, seen?.revision, signal);
-      if (view.revision !== seen?.revision) onView(view);
+      const view = await client.call(callId, seen, signal);
+      if (view.revision !== seen?.revision || view.mark !== seen.mark) onView(view);
       if (hasEnded(view)) return;
       seen = view;
     } catch (error) {

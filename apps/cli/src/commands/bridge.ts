@@ -9,18 +9,22 @@ import { CliError } from '../errors/cli-error.js';
 import type { LogLevel } from '../options/log-level.js';
 import { logLevelOption } from '../options/log-level.js';
 import { wholeNumber } from '../options/numbers.js';
+import { storeChoiceOf } from '../options/store-choice.js';
+import type { StoreFlags } from '../options/store-choice.js';
 import { announceReady } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
 
 export const defaultPort = 4180;
 
-interface BridgeFlags {
+interface BridgeFlags extends StoreFlags {
   readonly host: string;
   readonly port: number;
   readonly generation: ClientGeneration;
   readonly slots: number;
   readonly state?: string;
   readonly insecureHttp?: boolean;
+  readonly rateLimit: number;
+  readonly queueShare?: number;
   readonly logLevel: LogLevel;
 }
 
@@ -37,6 +41,27 @@ export function addBridgeCommand(program: Command): void {
         .default('A'),
     )
     .option('--slots <n>', 'most commands at once at one worker', wholeNumber(1, limits.slots), limits.slots)
+    .addOption(
+      new Option(
+        '--store <kind>',
+        'memory: this process knows everything; redis: several bridges share it, and any may die',
+      )
+        .choices(['memory', 'redis'])
+        .default('memory'),
+    )
+    .option('--redis-url <url>', 'where that Redis is, redis://HOST:PORT (or CODELANES_REDIS_URL)')
+    .option('--redis-prefix <text>', 'what every key begins with (default: codelanes)')
+    .option(
+      '--rate-limit <calls>',
+      'calls that one caller may send in 30 seconds; 0 for no limit',
+      wholeNumber(0, 1_000_000),
+      600,
+    )
+    .option(
+      '--queue-share <n>',
+      `of the ${limits.queueLength} calls that may wait for a worker, how many may be of one caller (default: half)`,
+      wholeNumber(1, limits.queueLength),
+    )
     .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
     .addOption(logLevelOption())
     .action(runBridge);
@@ -47,6 +72,7 @@ async function runBridge(flags: BridgeFlags): Promise<void> {
   await ensureStateFolder(state);
   const tokens = await ensureTokens(state);
   // Only this command needs the server; the others start faster without it.
+  const store = storeChoiceOf(flags);
   const { startBridge } = await import('@codelanes/bridge');
   const bridge = await startBridge({
     host: flags.host,
@@ -55,12 +81,20 @@ async function runBridge(flags: BridgeFlags): Promise<void> {
     tokens: { callers: [tokens.caller], admin: tokens.admin, worker: tokens.worker },
     clientGeneration: flags.generation,
     slots: flags.slots,
+    store,
+    rateLimit: flags.rateLimit === 0 ? 'off' : { calls: flags.rateLimit, windowMs: 30_000 },
+    scheduler: { principalQueueLength: flags.queueShare },
     logLevel: flags.logLevel,
   }).catch((error: unknown) => {
     throw startFailure(error, flags);
   });
   if (!announceReady({ kind: 'bridge', url: bridge.url })) {
     console.log(`The bridge listens at ${bridge.url}.`);
+    console.log(
+      store.kind === 'memory'
+        ? 'It keeps what it knows in memory: one bridge, and no durable requests.'
+        : 'It shares what it knows with every bridge of its Redis.',
+    );
     console.log(`Its tokens: ${Object.values(tokenFiles(state)).join(', ')}`);
   }
   await stopRequested();

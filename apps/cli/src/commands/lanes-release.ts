@@ -23,7 +23,12 @@ export function addLanesReleaseCommand(lanes: Command): void {
         );
       }
       const { requestRelease } = await import('@codelanes/worker');
-      requestRelease(state, lane);
+      if (!(await requestRelease(state, lane))) {
+        throw new CliError(
+          `No worker that uses the state folder ${state} has closed ${describeLane(lane)}.`,
+          'See which lanes are closed with "codelanes lanes".',
+        );
+      }
       console.log(
         `The worker will give ${describeLane(lane)} back: at once where it runs, else at its next start.`,
       );

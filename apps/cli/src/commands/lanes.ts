@@ -1,10 +1,8 @@
-import type { ListedQuarantine } from '@codelanes/worker';
 import type { Command } from 'commander';
 import { BridgeClient } from '../client/bridge-client.js';
 import type { EndpointFlags } from '../connection/endpoint.js';
 import { resolveEndpoint } from '../connection/endpoint.js';
-import { defaultStateFolder } from '../connection/state-folder.js';
-import { lanesText, quarantineLines } from '../lanes/lanes-text.js';
+import { lanesText } from '../lanes/lanes-text.js';
 import { withEndpointOptions } from '../options/endpoint-options.js';
 import { addLanesReleaseCommand } from './lanes-release.js';
 
@@ -27,20 +25,8 @@ async function showLanes(flags: LanesFlags): Promise<void> {
   const client = new BridgeClient(endpoint);
   try {
     const view = await client.lanes(endpoint.workerId);
-    const quarantined = await quarantinedHere(flags);
-    console.log(
-      flags.json === true
-        ? JSON.stringify({ ...view, quarantined }, null, 2)
-        : [lanesText(view), ...quarantineLines(quarantined, Date.now())].join('\n'),
-    );
+    console.log(flags.json === true ? JSON.stringify(view, null, 2) : lanesText(view));
   } finally {
     await client.close();
   }
-}
-
-/** Quarantines are the worker's own: they can be told only where its state folder is on this machine. */
-async function quarantinedHere({ url, state }: LanesFlags): Promise<readonly ListedQuarantine[]> {
-  if (url !== undefined && state === undefined) return [];
-  const { listQuarantined } = await import('@codelanes/worker');
-  return listQuarantined(state ?? defaultStateFolder());
 }

@@ -21,6 +21,9 @@ interface UpFlags {
 
 const workerId = 'local';
 
+/** All callers of this machine share one token, so that no share is to be kept for others. */
+const ownMachineArgs = ['--rate-limit', '0', '--queue-share', String(limits.queueLength)];
+
 export function addUpCommand(program: Command): void {
   program
     .command('up')
@@ -43,14 +46,18 @@ async function runUp(flags: UpFlags): Promise<void> {
   };
   const bridge = new ManagedChild({
     name: 'bridge',
-    args: () => ['--port', String(port), '--state', state],
+    args: () => ['--port', String(port), '--state', state, ...ownMachineArgs],
     say,
   });
-  const stop = stopRequested();
-  const { url } = await bridge.start();
+  let url = '';
+  const worker = new ManagedChild({ name: 'worker', args: () => workerArgs(flags, state, url), say });
+  const stop = stopRequested(() => {
+    bridge.kill();
+    worker.kill();
+  });
+  ({ url } = await bridge.start());
   // A bridge that comes back has to be found where the first one was.
   port = Number(new URL(url).port);
-  const worker = new ManagedChild({ name: 'worker', args: () => workerArgs(flags, state, url), say });
   try {
     const { workspaces } = await worker.start();
     const { caller, admin } = tokenFiles(state);
@@ -59,11 +66,15 @@ async function runUp(flags: UpFlags): Promise<void> {
       howToCall({ url, workspaces, connectionFile: connectionFile(state), callerTokenFile: caller }),
     );
     await stop;
-    console.error('codelanes: Stopping; calls that run have a moment to end. Ctrl-C again stops at once.');
+    say(
+      'Stopping: nothing new is taken, calls that run have half a minute to end. Ctrl-C again ends them at once.',
+    );
   } finally {
-    await worker.stop();
+    // The bridge first: it turns away what waits and has what runs ended, for which it needs the worker.
     await bridge.stop();
+    await worker.stop();
   }
+  say('Stopped.');
 }
 
 function workerArgs({ root, slots, allowRoot }: UpFlags, state: string, url: string): string[] {

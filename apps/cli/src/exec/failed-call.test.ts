@@ -33,8 +33,10 @@ describe('failedCall', () => {
   it('says what a call that timed out in the queue waited for', () => {
     const failed = failedCall(
       new Refusal('WORKSPACE_QUEUE_TIMEOUT', 'The call did not start.', {
-        position: 1,
-        blockers: [{ lane: ['app', 'worktree:a'], state: 'running', ageMs: 12_000 }],
+        waitedFor: {
+          position: 1,
+          blockers: [{ lane: ['app', 'worktree:a'], state: 'running', ageMs: 12_000 }],
+        },
       }),
     );
     expect(failed.status).toBe(exitStatus.nothingRan);

@@ -20,6 +20,8 @@ export class Progress {
 
   attempt(): void {
     this.#lastView = undefined;
+    // Each attempt is a call of its own, so its id is to be said again.
+    this.#saidKey = undefined;
   }
 
   view(view: CallView): void {
@@ -36,6 +38,10 @@ export class Progress {
   }
 
   retry(refusal: Refusal): void {
+    if (refusal.code === 'RATE_LIMITED') {
+      this.#say(`${refusal.message} Nothing ran; asking again soon`);
+      return;
+    }
     const why = refusal.waitedFor === undefined ? '' : `; it waited ${waitingText(refusal.waitedFor)}`;
     this.#say(`the queue gave up on the call${why}. Nothing ran; asking again in its place`);
   }

@@ -1,6 +1,6 @@
 import type { LanesView } from '@codelanes/protocol';
 import { describe, expect, it } from 'vitest';
-import { lanesText, quarantineLines } from './lanes-text.js';
+import { lanesText } from './lanes-text.js';
 
 const idle: LanesView = {
   workerId: 'local',
@@ -9,6 +9,7 @@ const idle: LanesView = {
   files: { used: 0, of: 16 },
   running: [],
   waiting: [],
+  quarantined: [],
 };
 
 describe('lanesText', () => {
@@ -55,19 +56,14 @@ describe('lanesText', () => {
       /3\.0 s +p2 +b{32} +behind the call running in/,
     );
   });
-});
 
-describe('quarantineLines', () => {
-  it('tell lane, reason, since when and how to free it', () => {
-    const lines = quarantineLines(
-      [{ lane: ['app', 'worktree:a'], reason: 'Process 7 may run.', since: 1_000 }],
-      61_000,
-    );
-    expect(lines.join(' ')).toContain('for 1 min 0 s: app/.worktrees/a. Process 7 may run.');
-    expect(lines.join(' ')).toContain('codelanes lanes release app/.worktrees/a');
-  });
-
-  it('are none where nothing is quarantined', () => {
-    expect(quarantineLines([], 0)).toEqual([]);
+  it('tells of closed lanes why, since when and how to free them', () => {
+    const text = lanesText({
+      ...idle,
+      quarantined: [{ lane: ['app', 'worktree:a'], reason: 'Process 7 may run.', sinceMs: 60_000 }],
+    });
+    expect(text).toContain('for 1 min 0 s: app/.worktrees/a. Process 7 may run.');
+    expect(text).toContain('codelanes lanes release app/.worktrees/a');
+    expect(lanesText(idle)).not.toContain('Quarantined');
   });
 });

@@ -1,14 +1,14 @@
-import type { LanesView } from '@codelanes/protocol';
+import type { LanesView, QuarantinedLane } from '@codelanes/protocol';
 import { describeLane } from '@codelanes/protocol';
-import type { ListedQuarantine } from '@codelanes/worker';
 import { waitingText } from '../exec/waiting-text.js';
 import { durationText } from './duration-text.js';
 
-/** What runs and what waits at a worker, for people. */
+/** What runs, what waits and what is closed at a worker, for people. */
 export function lanesText(view: LanesView): string {
   const { workerId, online, slots, files } = view;
   const head = `Worker ${workerId} is ${online ? 'online' : 'offline'}: ${slots.used} of ${slots.of} command slots and ${files.used} of ${files.of} file tools in use.`;
-  return [head, '', ...runningLines(view), '', ...waitingLines(view)].join('\n');
+  const lines = [head, '', ...runningLines(view), '', ...waitingLines(view)];
+  return [...lines, ...quarantineLines(view.quarantined)].join('\n');
 }
 
 function runningLines({ running }: LanesView): string[] {
@@ -38,11 +38,11 @@ function waitingLines({ waiting }: LanesView): string[] {
 }
 
 /** The lanes that are closed because something of an earlier call may still run in them. */
-export function quarantineLines(quarantined: readonly ListedQuarantine[], nowMs: number): string[] {
-  return quarantined.flatMap(({ lane, reason, since }) => [
+function quarantineLines(quarantined: readonly QuarantinedLane[]): string[] {
+  return quarantined.flatMap(({ lane, reason, sinceMs }) => [
     '',
-    `Quarantined for ${durationText(nowMs - since)}: ${describeLane(lane)}. ${reason}`,
-    `  It heals when those processes are gone; "codelanes lanes release ${describeLane(lane)}" frees it by hand.`,
+    `Quarantined for ${durationText(sinceMs)}: ${describeLane(lane)}. ${reason}`,
+    `  It heals when those processes are gone; "codelanes lanes release ${describeLane(lane)}", on the worker's machine, frees it by hand.`,
   ]);
 }
 

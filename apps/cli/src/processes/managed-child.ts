@@ -58,7 +58,13 @@ export class ManagedChild<Name extends ReadyMessage['kind']> {
     return message;
   }
 
-  /** Asks the process to drain and end, and resolves when it has. Asking again ends it at once. */
+  /** Ends the process at once, for good. What it runs in sandboxes ends with it. */
+  kill(): void {
+    this.#stopping = true;
+    this.#child?.kill('SIGKILL');
+  }
+
+  /** Asks the process to drain and end, and resolves when it has. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const child = this.#child;

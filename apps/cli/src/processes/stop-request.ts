@@ -2,13 +2,16 @@ const signals = ['SIGTERM', 'SIGINT'] as const;
 
 /**
  * Resolves at the first SIGTERM or SIGINT, or when the process that started this one has gone: nothing that
- * was started together outlives its parent. A second signal ends this process at once.
+ * was started together outlives its parent. A second signal ends this process at once, after `onAgain`.
  */
-export function stopRequested(): Promise<void> {
+export function stopRequested(onAgain: () => void = () => undefined): Promise<void> {
   return new Promise((resolve) => {
     let asked = false;
     const ask = () => {
-      if (asked) process.exit(1);
+      if (asked) {
+        onAgain();
+        process.exit(1);
+      }
       asked = true;
       resolve();
     };

@@ -1,5 +1,6 @@
 import type { CallState, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
+import { BridgeMetrics } from '../metrics/bridge-metrics.js';
 import type { CallEnd, NewCall, SchedulerStore, WithdrawReason } from '../scheduler/store.js';
 import { Bell } from './bell.js';
 import { outcomeUnknown, resultOf } from './outcome.js';
@@ -26,13 +27,19 @@ export interface Patience {
 export class Dispatcher {
   readonly #store: SchedulerStore;
   readonly #settings: DispatchSettings;
+  readonly #metrics: BridgeMetrics;
   readonly #stopping = newStopSignal();
   readonly #abandoning = newStopSignal();
   readonly #attended = new Set<Promise<void>>();
 
-  constructor(store: SchedulerStore, settings: DispatchSettings) {
+  constructor(store: SchedulerStore, settings: DispatchSettings, metrics = new BridgeMetrics()) {
     this.#store = store;
     this.#settings = settings;
+    this.#metrics = metrics;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   /**
@@ -78,7 +85,9 @@ export class Dispatcher {
       ),
     ];
     try {
-      return resultOf(call, await this.#attend(call, patience, queueEndsAt, bell));
+      const end = await this.#attend(call, patience, queueEndsAt, bell);
+      if (end.how === 'interrupted') this.#metrics.leaseLost(call.request.operation);
+      return resultOf(call, end);
     } finally {
       for (const end of unsubscribe) end();
     }
@@ -121,6 +130,7 @@ export class Dispatcher {
     if (!left.withdrawn) return;
     switch (why) {
       case 'deadline':
+        this.#metrics.queueTimedOut(call.request.operation);
         throw new QueueTimeout(call.lane, Math.round(left.waitedMs), left.waitedFor);
       case 'cancelled':
         throw bridgeStopping();

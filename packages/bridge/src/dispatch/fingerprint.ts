@@ -6,7 +6,20 @@ import type { WorkspaceToolRequest } from '@codelanes/protocol';
  * so that neither the order of keys nor white space of the body matters.
  */
 export function fingerprintOf(request: WorkspaceToolRequest): string {
-  return createHash('sha256').update(canonicalJson(request)).digest('hex');
+  return digestOf(request);
+}
+
+/** What makes two durable requests the same work: the parsed request, the worker that it is for, and its budget. */
+export function fingerprintOfWork(work: {
+  readonly workerId: string;
+  readonly queueWaitMs: number;
+  readonly request: WorkspaceToolRequest;
+}): string {
+  return digestOf(work);
+}
+
+function digestOf(value: object): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }
 
 /** JSON with the keys of every object in code-unit order; keys without a value are left out. */

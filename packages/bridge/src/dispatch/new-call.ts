@@ -1,4 +1,4 @@
-import type { Capabilities, WorkspaceToolRequest } from '@codelanes/protocol';
+import type { Capabilities, Trace, WorkspaceToolRequest } from '@codelanes/protocol';
 import { isInstructionRead, laneOf, limits, modeOf, operationKinds } from '@codelanes/protocol';
 import { randomBytes } from 'node:crypto';
 import type { NewCall } from '../scheduler/store.js';
@@ -13,6 +13,7 @@ export interface CallTerms {
   readonly capabilities: Capabilities;
   /** Proposed by the caller; made here where it proposes none. */
   readonly callId?: string | undefined;
+  readonly trace?: Trace | undefined;
 }
 
 /** What the store needs to know of a request that passed the gate. */
@@ -27,6 +28,7 @@ export function newCallOf(request: WorkspaceToolRequest, terms: CallTerms): NewC
     fingerprint: fingerprintOf(request),
     executionMs: executionMsOf(request),
     request,
+    trace: terms.trace,
   };
 }
 

@@ -9,7 +9,7 @@ import type { CallEnd, NewCall } from '../scheduler/store.js';
  * does not answer the request, `ASSIGNMENT_EXPIRED` where the outcome is unknown, `CALL_CANCELLED` where it
  * was taken back before it started.
  */
-export function resultOf(call: NewCall, end: CallEnd): WorkspaceToolResult {
+export function resultOf(call: Pick<NewCall, 'request'>, end: CallEnd): WorkspaceToolResult {
   switch (end.how) {
     case 'settled': {
       if (end.settlement.status === 'rejected') {
@@ -25,6 +25,12 @@ export function resultOf(call: NewCall, end: CallEnd): WorkspaceToolResult {
     case 'interrupted':
       throw outcomeUnknown(end.reason);
     case 'withdrawn':
+      if (end.why === 'deadline') {
+        throw new CodelanesError(
+          'WORKSPACE_QUEUE_TIMEOUT',
+          'The call left the queue at its deadline; it never ran.',
+        );
+      }
       throw new CodelanesError('CALL_CANCELLED', 'The call was taken back before it started; nothing ran.');
   }
 }

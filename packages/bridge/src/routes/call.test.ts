@@ -38,6 +38,62 @@ it('shows a caller why its call waits, and answers at the next change', async ()
   expect((await look(callId)).json['state']).toBe('settled');
 });
 
+it('[T79] answers while the call waits on as soon as something else stands in its way', async () => {
+  const first = execute(bridge, commandIn('a'));
+  const runsInA = await worker.next();
+  const second = execute(bridge, commandIn('b'), { as: 'otherCaller' });
+  const runsInB = await worker.next();
+  const callId = randomId();
+  const third = execute(bridge, commandBody(), { headers: { 'x-codelanes-call-id': callId } });
+  await untilQueued(bridge, 1);
+  const seen = callViewSchema.parse((await look(callId)).json);
+  expect(seen.waiting?.blockers).toHaveLength(2);
+  const query = `?after=${seen.revision}&seen=${seen.mark ?? ''}`;
+  const change = look(callId, { query });
+  await worker.settleCommand(runsInA);
+  // A read takes no slot and wakes whoever looks at this worker.
+  const read = execute(bridge, {
+    protocolVersion: 1,
+    operation: 'read_file',
+    workspaceId: 'primary',
+    worktree: 'c',
+    path: 'README.md',
+  });
+  // It is younger than the call on the checkout, so nothing starts before that one.
+  await untilQueued(bridge, 2);
+  const changed = callViewSchema.parse((await change).json);
+  expect(changed).toMatchObject({
+    state: 'waiting',
+    revision: seen.revision,
+    waiting: { blockers: [{ lane: ['primary', 'worktree:b'] }] },
+  });
+  expect(changed.mark).not.toBe(seen.mark);
+  await worker.settleCommand(runsInB);
+  await worker.settleCommand(await worker.next());
+  await first;
+  await second;
+  await third;
+  await worker.settle(await worker.next(), {
+    status: 'rejected',
+    error: { code: 'NOT_FOUND', message: 'There is no such file.' },
+  });
+  expect((await read).status).toBe(422);
+});
+
+it('answers at once a watcher that saw something else in the way of its call', async () => {
+  const first = execute(bridge, commandIn('a'));
+  const running = await worker.next();
+  const callId = randomId();
+  const second = execute(bridge, commandBody(), { headers: { 'x-codelanes-call-id': callId } });
+  await untilQueued(bridge, 1);
+  const seen = callViewSchema.parse((await look(callId)).json);
+  const { json } = await look(callId, { query: `?after=${seen.revision}&seen=${'0'.repeat(16)}` });
+  expect(json).toMatchObject({ state: 'waiting', revision: seen.revision, mark: seen.mark });
+  await worker.settleCommand(running);
+  await worker.settleCommand(await worker.next());
+  await Promise.all([first, second]);
+});
+
 it('answers with the call as it is when nothing changes in time', async () => {
   const answer = execute(bridge, commandBody());
   const running = await worker.next();

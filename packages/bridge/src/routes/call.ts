@@ -1,4 +1,4 @@
-import { callIdSchema } from '@codelanes/protocol';
+import { callIdSchema, callViewSchema } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { admit, principalOf } from './admission.js';
@@ -21,18 +21,23 @@ function wholeNumber(most: number) {
 
 const querySchema = z.strictObject({
   after: wholeNumber(Number.MAX_SAFE_INTEGER).optional(),
+  seen: callViewSchema.shape.mark,
   waitMs: wholeNumber(longestWaitMs).optional(),
 });
 
 /**
- * `GET /v1/calls/:id?after=<revision>&waitMs=<ms>`: a caller's own call, answered at once without `after`,
- * else at the next change beyond that revision or after `waitMs`.
+ * `GET /v1/calls/:id?after=<revision>&seen=<mark>&waitMs=<ms>`: a caller's own call, answered at once without
+ * `after`, else at the next change beyond that revision, when it waits for something else than that mark names, or
+ * after `waitMs`.
  */
 export function callRoute(app: FastifyInstance, { watch, tokens }: RouteContext): void {
   app.get('/v1/calls/:id', { onRequest: admit(tokens, 'caller') }, async (request, reply) => {
-    const { after, waitMs } = parse(querySchema, request.query, 'query');
+    const { after, seen, waitMs } = parse(querySchema, request.query, 'query');
     const { id } = parse(pathSchema, request.params, 'path');
-    const terms = { callId: id, principal: principalOf(request), after, waitMs: waitMs ?? longestWaitMs };
-    return watch.next(terms, connectionOf(reply));
+    const principal = principalOf(request);
+    return watch.next(
+      { callId: id, principal, after, seen, waitMs: waitMs ?? longestWaitMs },
+      connectionOf(reply),
+    );
   });
 }

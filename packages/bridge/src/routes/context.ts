@@ -1,19 +1,25 @@
 import type { ClientGeneration } from '@codelanes/protocol';
+import type { RateLimit } from '../auth/rate-limit.js';
 import type { StaticTokens } from '../auth/static-tokens.js';
 import type { CallWatch } from '../dispatch/call-watch.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { WorkerPolls } from '../dispatch/worker-polls.js';
-import type { WorkerRoster } from '../dispatch/worker-roster.js';
+import type { BridgeMetrics } from '../metrics/bridge-metrics.js';
+import type { DurableRequests } from '../scheduler/durable-requests.js';
 import type { SchedulerStore } from '../scheduler/store.js';
 
 /** What routes work with; one per bridge. */
 export interface RouteContext {
   readonly store: SchedulerStore;
+  /** Left out where the store offers none. */
+  readonly durable: DurableRequests | undefined;
   readonly tokens: StaticTokens;
   readonly dispatcher: Dispatcher;
   readonly polls: WorkerPolls;
   readonly watch: CallWatch;
-  readonly roster: WorkerRoster;
+  readonly metrics: BridgeMetrics;
+  /** Left out where the operator wants none. */
+  readonly rateLimit: RateLimit | undefined;
   readonly settings: RouteSettings;
 }
 
@@ -26,4 +32,6 @@ export interface RouteSettings {
   readonly filePool: number;
   readonly leaseTtlMs: number;
   readonly renewEveryMs: number;
+  /** Who may read the metrics: the administrator, everybody, or nobody. */
+  readonly metrics: 'admin' | 'open' | 'off';
 }

@@ -1,5 +1,6 @@
 import type { ClientGeneration, CodelanesError, ErrorCode, WaitingReason } from '@codelanes/protocol';
 import { errorFor, errorKinds } from '@codelanes/protocol';
+import { RateLimited } from '../auth/rate-limit.js';
 import { cutText } from '../dispatch/cut-text.js';
 import { fittingReason, QueueTimeout } from '../dispatch/queue-timeout.js';
 
@@ -8,11 +9,15 @@ const queueTimeoutMessageBytes = 1200;
 
 /** What every error reply holds; `error` is the sentence, under the name that LibreChat reads. */
 export interface ErrorBody {
+  /** Of `RATE_LIMITED` the word by which LibreChat knows that it may repeat the call. */
   readonly error: string;
   readonly code: ErrorCode;
   readonly next: string;
   /** Of `WORKSPACE_QUEUE_TIMEOUT` only. */
   readonly waitedFor?: WaitingReason;
+  /** Of `RATE_LIMITED` only: its sentence, and how long to wait. */
+  readonly message?: string;
+  readonly retry_after_seconds?: number;
 }
 
 export interface ErrorReply {
@@ -25,6 +30,7 @@ export interface ErrorReply {
 export function errorReply(error: CodelanesError, generation: ClientGeneration): ErrorReply {
   const { code, message } = errorFor(generation, { code: error.code, message: error.message });
   const { status, next } = errorKinds[code];
+  if (error instanceof RateLimited) return rateLimitedReply(error, status);
   if (code !== 'WORKSPACE_QUEUE_TIMEOUT')
     return { status, headers: {}, body: { error: message, code, next } };
   const body: ErrorBody = { error: cutText(message, queueTimeoutMessageBytes), code, next };
@@ -33,5 +39,16 @@ export function errorReply(error: CodelanesError, generation: ClientGeneration):
     status,
     headers: { 'retry-after': '1' },
     body: waitedFor === undefined ? body : { ...body, waitedFor },
+  };
+}
+
+/** The one form of a 429 that LibreChat's client waits for and repeats; it reads whole seconds. */
+function rateLimitedReply({ message, retryAfterMs }: RateLimited, status: number): ErrorReply {
+  const code = 'RATE_LIMITED';
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return {
+    status,
+    headers: { 'retry-after': String(seconds) },
+    body: { error: 'rate_limited', code, message, next: errorKinds[code].next, retry_after_seconds: seconds },
   };
 }

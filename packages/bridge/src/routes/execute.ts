@@ -6,15 +6,18 @@ import {
   resultFor,
   workspaceToolRequestSchema,
 } from '@codelanes/protocol';
-import type { Capabilities, ClientGeneration, WorkspaceToolResult } from '@codelanes/protocol';
+import type { ClientGeneration, WorkspaceToolResult } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { newCallOf } from '../dispatch/new-call.js';
 import { admit, principalOf } from './admission.js';
+import { capabilitiesOf, chosenWorker } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
 import { executeHeadersOf } from './execute-headers.js';
-import { malformed, parse } from './parse.js';
+import { parse } from './parse.js';
+import { rateLimited } from './rate-limiting.js';
+import { traceOf } from './trace.js';
 
 /**
  * `POST /v1/workspace-tools/execute`: one call, answered when it has ended. Refused before it is queued:
@@ -22,12 +25,15 @@ import { malformed, parse } from './parse.js';
  */
 export function executeRoute(app: FastifyInstance, context: RouteContext): void {
   const { dispatcher, tokens, settings } = context;
-  const options = { onRequest: admit(tokens, 'caller'), bodyLimit: limits.requestBodyBytes };
+  const options = {
+    onRequest: [admit(tokens, 'caller'), rateLimited(context)],
+    bodyLimit: limits.requestBodyBytes,
+  };
   app.post('/v1/workspace-tools/execute', options, async (request, reply) => {
     const connection = connectionOf(reply);
     const headers = executeHeadersOf(request.headers);
     const toolRequest = parse(workspaceToolRequestSchema, request.body, 'body');
-    const workerId = headers.workerId ?? theOnlyWorker(context);
+    const workerId = await chosenWorker(context, headers.workerId);
     const capabilities = await capabilitiesOf(context, workerId);
     assertAdvertised(capabilities, toolRequest);
     const call = newCallOf(toolRequest, {
@@ -35,6 +41,7 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
       capabilities,
       principal: principalOf(request),
       callId: headers.callId,
+      trace: traceOf(request),
     });
     void reply.header(callIdHeader, call.callId);
     const result = await dispatcher.run(call, {
@@ -44,25 +51,6 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
     const generation = clientGenerationOf(request, settings.clientGeneration);
     return reply.type('application/json').send(resultBody(generation, result));
   });
-}
-
-function theOnlyWorker({ roster }: RouteContext): string {
-  const [only, ...others] = roster.ids();
-  if (only === undefined) {
-    throw new CodelanesError('WORKER_OFFLINE', 'No worker has registered with this bridge yet.');
-  }
-  if (others.length > 0) {
-    throw malformed(
-      'header x-librechat-code-worker-id: expected the id of a worker, as this bridge has more than one',
-    );
-  }
-  return only;
-}
-
-async function capabilitiesOf({ store }: RouteContext, workerId: string): Promise<Capabilities> {
-  const worker = await store.worker(workerId);
-  if (worker !== undefined) return worker.capabilities;
-  throw new CodelanesError('WORKER_OFFLINE', `No worker "${workerId}" has registered with this bridge.`);
 }
 
 function resultBody(generation: ClientGeneration, result: WorkspaceToolResult): string {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { limits } from '@codelanes/protocol';
+import { laneOf, lanesViewSchema, limits } from '@codelanes/protocol';
 import { commandIn, execute, untilQueued } from '../server/testing/requests.js';
 import { randomId, TestBridge } from '../server/testing/test-bridge.js';
 import { testCapabilities, TestWorker } from '../server/testing/test-worker.js';
@@ -70,6 +70,58 @@ it('bounds the commands of a repository by the capacity that its operator set', 
   await worker.settleCommand(running);
   await worker.settleCommand(await worker.next());
   expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+it('changes its slots while calls run, and never lets more run than it has now', async () => {
+  const journalId = randomId();
+  const worker = await TestWorker.registered(bridge, { journalId, slots: 3 });
+  const answers = ['a', 'b', 'c', 'd'].map((lane) => execute(bridge, commandIn(lane)));
+  await untilQueued(bridge, 1);
+  const { assignments: running } = await worker.poll();
+  expect(running).toHaveLength(3);
+  const holds = running.map(({ callId, generation, token, lane, mode }) => {
+    return { callId, generation, token, lane, mode, pool: 'command' as const };
+  });
+  expect(await worker.register({ journalId, slots: 1, holds })).toMatchObject({ slots: 1, unresolved: [] });
+  const [first, second, third] = running;
+  for (const settled of [first, second]) {
+    if (settled !== undefined) await worker.settleCommand(settled);
+    // As many still run as there is room for, or more.
+    expect((await worker.poll(0)).assignments).toEqual([]);
+  }
+  if (third !== undefined) await worker.settleCommand(third);
+  await worker.settleCommand(await worker.next());
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200, 200]);
+});
+
+it('changes what it offers without a restart: the next call is judged by that', async () => {
+  const journalId = randomId();
+  const worker = await TestWorker.registered(bridge, { journalId });
+  const { workspaceTools, ...rest } = testCapabilities();
+  const workspaces = [{ id: 'primary' }];
+  await worker.register({
+    journalId,
+    capabilities: { ...rest, workspaceTools: { ...workspaceTools, workspaces } },
+  });
+  expect(await execute(bridge, commandIn('a'))).toMatchObject({
+    status: 409,
+    json: { code: 'WORKER_MISMATCH' },
+  });
+});
+
+it('tells of the lanes that it has closed, at its registration and whenever they change', async () => {
+  const lane = laneOf({ workspaceId: 'primary', worktree: 'a' });
+  const closed = { lane, reason: 'Process 7 may still run.', sinceMs: 5_000 };
+  const journalId = randomId();
+  const worker = await TestWorker.registered(bridge, { journalId, quarantined: [closed] });
+  const lanes = async () =>
+    lanesViewSchema.parse((await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json);
+  const [listed] = (await lanes()).quarantined;
+  expect(listed).toMatchObject({ lane, reason: closed.reason });
+  expect(listed?.sinceMs).toBeGreaterThanOrEqual(5_000);
+  await worker.post('report', { reports: [{ state: 'quarantines', quarantined: [] }] });
+  expect((await lanes()).quarantined).toEqual([]);
 });
 
 it('lists the workers that have registered', async () => {

@@ -9,7 +9,7 @@ import { workerIdOf } from './worker-path.js';
 
 /** `POST /v1/workers/:id/register`: takes in an incarnation of a worker and tells it the terms. */
 export function workerRegisterRoute(app: FastifyInstance, context: RouteContext): void {
-  const { store, tokens, roster, settings } = context;
+  const { store, tokens, settings } = context;
   app.post('/v1/workers/:id/register', { onRequest: admit(tokens, 'worker') }, async (request) => {
     const workerId = workerIdOf(request);
     const { version: _version, ...offer } = parseWorkerBody(registerRequestSchema, request.body);
@@ -22,7 +22,6 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
       capacities: capacitiesOf(offer.capabilities),
     });
     if (!registered.ok) throw new CodelanesError(registered.error.code, registered.error.message);
-    roster.add(workerId);
     if (offer.takeOver)
       request.log.warn({ workerId }, 'a worker took this identity over, as its operator asked');
     return {

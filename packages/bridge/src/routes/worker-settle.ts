@@ -33,7 +33,8 @@ export function workerSettleRoute(app: FastifyInstance, context: RouteContext): 
       await context.store.settle(worker, envelope.lease, invalidResult(fault));
       throw malformed(fault);
     }
-    const { accepted } = await context.store.settle(worker, envelope.lease, parsed.data);
+    const { accepted, timing } = await context.store.settle(worker, envelope.lease, parsed.data);
+    if (timing !== undefined) context.metrics.settled(timing, envelope.ranMs);
     return { version: workerWireVersion, accepted } satisfies SettleReply;
   });
 }

@@ -4,7 +4,7 @@ import { fetch, renew, report, settle } from './memory/leasing.js';
 import { Memory } from './memory/memory.js';
 import { cancel, submit, withdraw } from './memory/queueing.js';
 import { register } from './memory/registering.js';
-import { viewCall, viewLanes, viewWorker } from './memory/views.js';
+import { viewCall, viewLanes, viewLoad, viewWorker } from './memory/views.js';
 import {
   defaultSchedulerSettings,
   type CallEnd,
@@ -18,10 +18,12 @@ import {
   type Renewed,
   type SchedulerSettings,
   type SchedulerStore,
+  type Settled,
   type Submitted,
   type WithdrawReason,
   type Withdrawn,
   type WorkerFence,
+  type WorkerLoad,
   type WorkerView,
 } from './store.js';
 import { SystemClock } from './system-clock.js';
@@ -73,7 +75,7 @@ export class MemoryStore implements SchedulerStore {
     return Promise.resolve(renew(this.#memory, worker, leases));
   }
 
-  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<{ readonly accepted: boolean }> {
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<Settled> {
     return Promise.resolve(settle(this.#memory, worker, lease, settlement));
   }
 
@@ -88,6 +90,18 @@ export class MemoryStore implements SchedulerStore {
 
   lanes(workerId: string): Promise<LanesView | undefined> {
     return Promise.resolve(viewLanes(this.#memory, workerId));
+  }
+
+  load(workerId: string): Promise<WorkerLoad | undefined> {
+    return Promise.resolve(viewLoad(this.#memory, workerId));
+  }
+
+  workers(): Promise<readonly string[]> {
+    return Promise.resolve([...this.#memory.workers.keys()].sort());
+  }
+
+  ready(): Promise<void> {
+    return Promise.resolve();
   }
 
   onCall(callId: string, listener: () => void): () => void {

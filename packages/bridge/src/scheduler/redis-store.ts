@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   callStateSchema,
+  CodelanesError,
   type CallState,
   type LanesView,
   type Lease,
@@ -8,6 +9,7 @@ import {
   type Settlement,
 } from '@codelanes/protocol';
 import { refused } from './memory/refused.js';
+import type { DurableRequests } from './durable-requests.js';
 import { Alarms } from './redis/alarms.js';
 import { readCallEnd } from './redis/call-end.js';
 import { CallWhereabouts } from './redis/call-whereabouts.js';
@@ -15,14 +17,19 @@ import { CapabilitiesReader } from './redis/capabilities-reader.js';
 import { connectRedis, type RedisAddress, type RedisConnections } from './redis/connections.js';
 import { readAssignment, storedBody } from './redis/deliveries.js';
 import { RedisKeys } from './redis/keys.js';
+import { RedisDurableRequests } from './redis/durable/redis-durable-requests.js';
 import { Layout } from './redis/layout.js';
 import { Presence } from './redis/presence.js';
+import { Reach } from './redis/reach.js';
 import { refusalOf } from './redis/refusals.js';
 import { registrationArguments } from './redis/registration-arguments.js';
+import { reportArguments } from './redis/report-arguments.js';
 import { ScriptRunner } from './redis/script-runner.js';
 import { lanePath, modeLetter, poolLetter, storedText } from './redis/stored-text.js';
-import { readCall, readLanes, readReason } from './redis/views.js';
+import { storeUnavailable } from './redis/unavailable.js';
+import { readCall, readLanes, readLoad, readReason, readTiming } from './redis/views.js';
 import { Wakes } from './redis/wakes.js';
+import { WorkerList } from './redis/worker-list.js';
 import { WorkerScripts, type RedisTimes } from './redis/worker-scripts.js';
 import {
   defaultSchedulerSettings,
@@ -37,10 +44,12 @@ import {
   type Renewed,
   type SchedulerSettings,
   type SchedulerStore,
+  type Settled,
   type Submitted,
   type WithdrawReason,
   type Withdrawn,
   type WorkerFence,
+  type WorkerLoad,
   type WorkerView,
 } from './store.js';
 import { SystemClock } from './system-clock.js';
@@ -70,13 +79,17 @@ export class RedisStore implements SchedulerStore {
   readonly #bridgeId = randomBytes(8).toString('hex');
   readonly #settings: SchedulerSettings;
   readonly #connections: RedisConnections;
+  readonly #reach: Reach;
   readonly #layout: Layout;
   readonly #scripts: WorkerScripts;
   readonly #whereabouts: CallWhereabouts;
+  readonly #workers: WorkerList;
   readonly #wakes: Wakes;
   readonly #alarms: Alarms;
   readonly #presence: Presence;
   readonly #capabilities = new CapabilitiesReader();
+  /** Durable requests over the same connections and keys. */
+  readonly durable: DurableRequests;
   #attempts = 0;
   #closed = false;
 
@@ -88,10 +101,12 @@ export class RedisStore implements SchedulerStore {
     this.#settings = options.settings ?? defaultSchedulerSettings;
     this.#connections = connectRedis(address, options.onError ?? ignore);
     const { commands, subscriber } = this.#connections;
+    this.#reach = new Reach(commands);
     this.#layout = new Layout(commands, keys);
     this.#alarms = new Alarms(clock, (workerId) => void this.#tick(workerId));
     this.#presence = new Presence(clock, times.bridgeSilentMs, (workerId) => this.#beat(workerId));
     this.#whereabouts = new CallWhereabouts(commands, keys);
+    this.#workers = new WorkerList(commands, keys, clock, times.keysKeptMs);
     this.#scripts = new WorkerScripts({
       runner: new ScriptRunner(commands),
       keys,
@@ -103,6 +118,13 @@ export class RedisStore implements SchedulerStore {
         if (!this.#closed) this.#alarms.expect(workerId, ms);
       },
     });
+    this.durable = new RedisDurableRequests({
+      scripts: this.#scripts,
+      client: commands,
+      keys,
+      settings: this.#settings,
+      whereabouts: this.#whereabouts,
+    });
     this.#wakes = new Wakes(subscriber, keys, clock, ({ workerId, dueMs, changes }) => {
       if (dueMs !== undefined) this.#alarms.expect(workerId, dueMs);
       const returned = changes.some(
@@ -112,30 +134,24 @@ export class RedisStore implements SchedulerStore {
     });
   }
 
-  /**
-   * Resolves when Redis was reached and holds our layout.
-   *
-   * @throws CodelanesError `STORE_UNAVAILABLE` that says why not.
-   */
-  async open(): Promise<void> {
-    await this.#layout.check();
-  }
-
   async register(registration: Registration): Promise<Registered | Refused> {
     const { workerId, holds } = registration;
     await this.#wakes.hearOf(workerId);
     const args = registrationArguments(registration);
-    const { code, values } = await this.#scripts.run('register', workerId, args);
-    const refusal = refusalOf(code, workerId);
+    const reply = await this.#scripts.run('register', workerId, args);
+    const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
     // Of calls that this Redis has lost it is not known either where they are.
-    await Promise.all(holds.map(({ callId }) => this.#whereabouts.claim(callId, workerId, 0)));
-    return { ok: true, unresolved: values.texts() };
+    await Promise.all([
+      this.#workers.note(workerId),
+      ...holds.map(({ callId }) => this.#whereabouts.claim(callId, workerId, 0)),
+    ]);
+    return { ok: true, unresolved: reply.values.texts() };
   }
 
   async worker(workerId: string): Promise<WorkerView | undefined> {
     const { values } = await this.#scripts.run('worker', workerId);
-    if (values.isAtEnd) return undefined;
+    if (values.isAtEnd()) return undefined;
     const leaseExpiresInMs = values.number();
     const capabilities = this.#capabilities.read(workerId, values.text());
     return { online: leaseExpiresInMs > 0, leaseExpiresInMs, capabilities };
@@ -157,25 +173,19 @@ export class RedisStore implements SchedulerStore {
       this.#bridgeId,
       `${this.#bridgeId}-${this.#attempts}`,
       String(this.#settings.queueLength),
+      String(this.#settings.principalQueueLength),
       storedBody(call),
     ]);
-    const [claimed, submitted] = await Promise.allSettled([
-      this.#whereabouts.claim(callId, workerId, call.executionMs),
-      entered,
-    ]);
-    if (submitted.status === 'rejected' || claimed.status === 'rejected') {
-      void this.#takeBack(callId, workerId);
-      throw submitted.status === 'rejected' ? submitted.reason : claimed.status === 'rejected' && claimed.reason;
-    }
-    const { code, values } = submitted.value;
-    const refusal = refusalOf(code, workerId, call);
+    const claimed = this.#whereabouts.claim(callId, workerId, call.executionMs);
+    const [holder, reply] = await this.#orTakenBack(Promise.all([claimed, entered]), call);
+    const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
-    if (claimed.value !== workerId) {
+    if (holder !== workerId) {
       await this.#scripts.run('cancel', workerId, [callId]);
       return refused('CALL_ID_TAKEN', `There is already a call ${callId}.`);
     }
     this.#whereabouts.remember(callId, workerId);
-    const state = values.text() === 'reserved' ? 'reserved' : 'waiting';
+    const state = reply.values.text() === 'reserved' ? 'reserved' : 'waiting';
     if (state === 'waiting') this.#presence.begin(workerId);
     return { ok: true, state };
   }
@@ -198,25 +208,22 @@ export class RedisStore implements SchedulerStore {
   }
 
   async fetch({ workerId, incarnationId }: WorkerFence): Promise<Fetched | Refused> {
+    await this.#workers.note(workerId);
     const seed = randomBytes(32).toString('hex');
-    const { code, values } = await this.#scripts.run('fetch', workerId, [incarnationId, seed]);
-    const refusal = refusalOf(code, workerId);
+    const reply = await this.#scripts.run('fetch', workerId, [incarnationId, seed]);
+    const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
-    const assignments = Array.from({ length: values.number() }, () => readAssignment(values));
-    return { ok: true, assignments, cancellations: values.texts() };
+    const assignments = Array.from({ length: reply.values.number() }, () => readAssignment(reply.values));
+    return { ok: true, assignments, cancellations: reply.values.texts() };
   }
 
   async report(
     { workerId, incarnationId }: WorkerFence,
     reports: readonly Report[],
   ): Promise<{ readonly fenced: readonly string[] } | Refused> {
-    const said = reports.flatMap((report) => [
-      report.state,
-      'callId' in report ? report.callId : '',
-      'token' in report ? report.token : '',
-    ]);
-    const { code, values } = await this.#scripts.run('report', workerId, [incarnationId, ...said]);
-    return refusalOf(code, workerId) ?? { fenced: values.texts() };
+    const args = [incarnationId, ...reports.flatMap(reportArguments)];
+    const reply = await this.#scripts.run('report', workerId, args);
+    return refusalOf(reply, workerId) ?? { fenced: reply.values.texts() };
   }
 
   async renew(
@@ -224,20 +231,20 @@ export class RedisStore implements SchedulerStore {
     leases: readonly Lease[],
   ): Promise<Renewed | Refused> {
     const args = [incarnationId, ...leases.flatMap(({ callId, token }) => [callId, token])];
-    const { code, values } = await this.#scripts.run('renew', workerId, args);
-    const refusal = refusalOf(code, workerId);
+    const reply = await this.#scripts.run('renew', workerId, args);
+    const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
-    return { ok: true, lost: values.texts(values.number()), cancellations: values.texts() };
+    return { ok: true, lost: reply.values.texts(reply.values.number()), cancellations: reply.values.texts() };
   }
 
   async settle(
     { workerId, incarnationId }: WorkerFence,
     { callId, token }: Lease,
     settlement: Settlement,
-  ): Promise<{ readonly accepted: boolean }> {
+  ): Promise<Settled> {
     const args = [incarnationId, callId, token, JSON.stringify(settlement)];
     const { values } = await this.#scripts.run('settle', workerId, args);
-    return { accepted: values.text() === '1' };
+    return { accepted: values.text() === '1', timing: readTiming(values) };
   }
 
   async end(callId: string): Promise<CallEnd | undefined> {
@@ -251,11 +258,29 @@ export class RedisStore implements SchedulerStore {
   async call(callId: string): Promise<OwnedCallView | undefined> {
     const workerId = await this.#whereabouts.workerOf(callId);
     if (workerId === undefined) return undefined;
-    return readCall(callId, (await this.#scripts.run('call', workerId, [callId])).values);
+    return readCall(workerId, callId, (await this.#scripts.run('call', workerId, [callId])).values);
   }
 
   async lanes(workerId: string): Promise<LanesView | undefined> {
     return readLanes(workerId, (await this.#scripts.run('lanes', workerId)).values);
+  }
+
+  async load(workerId: string): Promise<WorkerLoad | undefined> {
+    return readLoad((await this.#scripts.run('load', workerId)).values);
+  }
+
+  workers(): Promise<readonly string[]> {
+    return this.#workers.ids();
+  }
+
+  /** Rejects also where Redis holds another layout. */
+  async ready(): Promise<void> {
+    await this.#layout.check();
+    try {
+      await this.#connections.commands.ping();
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
   }
 
   onCall(callId: string, listener: () => void): () => void {
@@ -289,7 +314,24 @@ export class RedisStore implements SchedulerStore {
     }
   }
 
-  /** A submission that may have been entered though its caller was told that it failed. */
+  /** A submission that fails on its way may have been entered: then it is taken back, and nobody knows what ran. */
+  async #orTakenBack<T>(submission: Promise<T>, { callId, workerId }: NewCall): Promise<T> {
+    const wasNeverConnected = this.#reach.watch();
+    try {
+      return await submission;
+    } catch (error) {
+      if (!CodelanesError.is(error) || wasNeverConnected()) throw error;
+      void this.#takeBack(callId, workerId);
+      throw new CodelanesError(
+        'ASSIGNMENT_EXPIRED',
+        `${error.message} It is not known whether the call ran.`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
   async #takeBack(callId: string, workerId: string): Promise<void> {
     while (!this.#closed) {
       const isBack = await this.#scripts.run('cancel', workerId, [callId]).then(

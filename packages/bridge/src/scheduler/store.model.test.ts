@@ -120,6 +120,7 @@ class TwoLives {
       }
       case 'fetch':
         expectSame((await worker.fetch()).calls.toSorted(), reference.fetch());
+        await this.#renew(reference.leased().filter(({ state }) => state === 'delivered'));
         break;
       case 'freed':
         await worker.freed();
@@ -132,12 +133,9 @@ class TwoLives {
       case 'interrupted':
         await this.#say(step.do, picked(reference.leased(), step.pick));
         break;
-      case 'renew': {
-        const some = chosen(reference.leased(), step.which);
-        await worker.renew(...some.map(({ call }) => call.callId));
-        reference.renew(some);
+      case 'renew':
+        await this.#renew(chosen(reference.leased(), step.which));
         break;
-      }
       case 'restart': {
         const holds = chosen(reference.leased(), step.which);
         worker.incarnation += 1;
@@ -173,6 +171,15 @@ class TwoLives {
 
   async states(): Promise<(string | undefined)[]> {
     return Promise.all(this.reference.calls.map(({ call }) => this.worker.stateOf(call.callId)));
+  }
+
+  /** One after the other: of two leases that end in the same moment either may be the first to free its lane. */
+  async #renew(ones: readonly ReferenceCall[]): Promise<void> {
+    for (const one of ones) {
+      this.advance(1e-5);
+      await this.worker.renew(one.call.callId);
+      this.reference.renew([one]);
+    }
   }
 
   async #say(

@@ -8,9 +8,12 @@ import type {
   LanesView,
   Lease,
   Mode,
+  Operation,
   Pool,
+  QuarantinedLane,
   Report,
   Settlement,
+  Trace,
   WaitingReason,
   WireError,
   WorkspaceToolRequest,
@@ -41,8 +44,8 @@ export interface SchedulerStore {
 
   /**
    * Enters a call as waiting. A place that was kept for an identical call (same worker, principal and
-   * fingerprint) goes to it. Refused: `WORKER_OFFLINE` (nothing heard within the lease), `WORKER_QUEUE_FULL`,
-   * `CALL_ID_TAKEN`.
+   * fingerprint) goes to it. Refused: `WORKER_OFFLINE` (nothing heard within the lease), `WORKER_QUEUE_FULL` (the
+   * queue of the worker, or the share of it that one principal may fill; it says which), `CALL_ID_TAKEN`.
    */
   submit(call: NewCall): Promise<Submitted | Refused>;
 
@@ -70,7 +73,8 @@ export interface SchedulerStore {
    * Takes what the worker says of calls it fetched, in that order; tells which reported starts are fenced. What
    * was answered `busy` keeps its place and is offered again after any report but `busy`, any settlement or a
    * registration. `denied` returns an unresolved call to its place, and is ignored of any other: it carries no
-   * token, and a repeated one must not take a later delivery back.
+   * token, and a repeated one must not take a later delivery back. `quarantines` replaces the list of closed lanes,
+   * which decides nothing here: the worker itself refuses what it was closed to.
    */
   report(
     worker: WorkerFence,
@@ -82,9 +86,9 @@ export interface SchedulerStore {
 
   /**
    * Ends a call with the worker's word. Accepted once per lease, by token; repeating the same settlement is
-   * accepted again and changes nothing. Of a call that this store never saw it is accepted too.
+   * accepted again and changes nothing. Tells the times of a call that it ended, of each call once at most.
    */
-  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<{ readonly accepted: boolean }>;
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<Settled>;
 
   /** How a call ended, while that is remembered (at least a minute), or `undefined` while it has not. */
   end(callId: string): Promise<CallEnd | undefined>;
@@ -94,6 +98,15 @@ export interface SchedulerStore {
 
   /** Everything of one worker, for an administrator. */
   lanes(workerId: string): Promise<LanesView | undefined>;
+
+  /** How much runs and waits at a worker, as cheaply as it can be told. */
+  load(workerId: string): Promise<WorkerLoad | undefined>;
+
+  /** Every worker that registered and is not forgotten, whichever bridge it spoke to, by id. */
+  workers(): Promise<readonly string[]>;
+
+  /** Resolves where the store can serve; rejects with `STORE_UNAVAILABLE`. */
+  ready(): Promise<void>;
 
   /** Calls back soon after each change of that call, until the returned function is called. */
   onCall(callId: string, listener: () => void): () => void;
@@ -119,6 +132,8 @@ export interface Registration extends WorkerFence {
   readonly capacities: readonly NodeCapacity[];
   readonly holds: readonly HeldCall[];
   readonly takeOver: boolean;
+  /** Lanes that the worker has closed; left out, none is. */
+  readonly quarantined?: readonly QuarantinedLane[] | undefined;
 }
 
 /** How many commands a lane and everything beneath it may run at once. */
@@ -150,6 +165,8 @@ export interface NewCall {
   readonly fingerprint: string;
   readonly executionMs: number;
   readonly request: WorkspaceToolRequest;
+  /** Goes to the worker with the call, for its log. */
+  readonly trace?: Trace | undefined;
 }
 
 export interface Submitted {
@@ -175,6 +192,27 @@ export interface Renewed {
   readonly cancellations: readonly string[];
 }
 
+export interface Settled {
+  readonly accepted: boolean;
+  /** Of a call that this very settlement ended. */
+  readonly timing?: CallTiming | undefined;
+}
+
+/** Where the time of an ended call went, in milliseconds by the clock of the store. */
+export interface CallTiming {
+  readonly operation: Operation;
+  /** From its submission until the rule started it, the last time that it did. */
+  readonly queuedMs: number;
+  /** From its submission until it was settled. */
+  readonly totalMs: number;
+}
+
+export interface WorkerLoad {
+  /** Calls that take a slot or a place of the file pool, from their reservation on. */
+  readonly running: Readonly<Record<Pool, number>>;
+  readonly waiting: number;
+}
+
 export interface WorkerView {
   readonly online: boolean;
   readonly leaseExpiresInMs: number;
@@ -182,6 +220,7 @@ export interface WorkerView {
 }
 
 export interface OwnedCallView {
+  readonly workerId: string;
   readonly principal: string;
   readonly view: CallView;
 }
@@ -204,6 +243,8 @@ export interface SchedulerSettings {
   readonly endRememberedMs: number;
   /** Waiting calls of one worker. */
   readonly queueLength: number;
+  /** Of these, waiting calls of one principal. */
+  readonly principalQueueLength: number;
 }
 
 export const defaultSchedulerSettings: SchedulerSettings = {
@@ -212,6 +253,7 @@ export const defaultSchedulerSettings: SchedulerSettings = {
   placeKeptMs: 3_000,
   endRememberedMs: 60_000,
   queueLength: 1_000,
+  principalQueueLength: 500,
 };
 
 /** Time as a store sees it; never goes back. */

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandBody, execute, waiting } from './testing/requests.js';
 import type { Answer, TokenName } from './testing/test-bridge.js';
-import { TestBridge } from './testing/test-bridge.js';
+import { TestBridge, testTokens } from './testing/test-bridge.js';
 import { testCapabilities, TestWorker } from './testing/test-worker.js';
 
 interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly as: TokenName;
   /** A body that the route takes, to be spoilt. */
@@ -25,6 +25,10 @@ const routes: readonly Route[] = [
   { method: 'POST', path: `/v1/bridge/calls/${'b'.repeat(32)}/cancel`, as: 'admin', body: {} },
   { method: 'GET', path: `/v1/calls/${'b'.repeat(32)}?waitMs=0`, as: 'caller' },
   { method: 'POST', path: '/v1/workspace-tools/execute', as: 'caller', body: commandBody() },
+  { method: 'GET', path: '/v1/workspace-tools/capabilities', as: 'caller' },
+  { method: 'POST', path: '/v1/workspace-tools/requests', as: 'caller', body: commandBody() },
+  { method: 'GET', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller' },
+  { method: 'DELETE', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller', body: {} },
   {
     method: 'POST',
     path: '/v1/workers/fuzzed/register',
@@ -78,7 +82,7 @@ describe.each(routes)('$method $path', ({ method, path, as, body }) => {
     const anyBody = fc.oneof(fc.json(), fc.string({ unit: 'binary' }));
     await fc.assert(
       fc.asyncProperty(anyBody, async (sent) => {
-        const nothing = method === 'GET' || sent === '';
+        const nothing = method !== 'POST' || sent === '';
         assertDocumented(await bridge.send(path, { method, as, headers, body: nothing ? undefined : sent }));
       }),
       { numRuns: 60 },
@@ -132,7 +136,7 @@ describe('what is no request of this bridge', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/v1/workspace-tools/execute'],
-    ['GET', '/v1/workspace-tools/capabilities'],
+    ['GET', '/v1/workspace-tools/requests'],
     ['DELETE', '/v1/bridge/workers'],
     ['GET', '/v1/bridge/workers/'],
     ['OPTIONS', '/v1/bridge/workers'],
@@ -228,6 +232,22 @@ describe('the limits of bodies', () => {
     const tooLarge = await execute(bridge, `${padded} `);
     expect(tooLarge).toMatchObject({ status: 413, json: { code: 'BODY_TOO_LARGE' } });
     expect(tooLarge.json['error']).toContain(String(limits.requestBodyBytes));
+  });
+
+  it('are told without cutting off whoever is still sending, so that the answer can be read', async () => {
+    const bytes = 2 * limits.requestBodyBytes;
+    const socket = connect(bridge.port, '127.0.0.1');
+    let reply = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (reply += chunk));
+    socket.write(
+      `POST /v1/workspace-tools/execute HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testTokens.caller}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`,
+    );
+    await expect.poll(() => reply).toContain('"code":"BODY_TOO_LARGE"');
+    socket.write(Buffer.alloc(bytes, ' '));
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => reply).toContain('{"ok":true}');
+    socket.destroy();
   });
 });
 

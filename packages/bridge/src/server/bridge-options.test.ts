@@ -12,8 +12,17 @@ describe('the options of a bridge', () => {
     expect(compileBridgeOptions({ tokens })).toMatchObject({
       listen: { host: '127.0.0.1' },
       routes: { clientGeneration: 'A', slots: 8, filePool: 16, leaseTtlMs: 30_000, renewEveryMs: 5_000 },
-      scheduler: { queueLength: 1_000, placeKeptMs: 3_000 },
+      scheduler: { queueLength: 1_000, principalQueueLength: 500, placeKeptMs: 3_000 },
+      store: { kind: 'memory' },
+      rateLimit: { calls: 600, windowMs: 30_000 },
     });
+  });
+
+  it('give one caller half of the queue, unless another share is named', () => {
+    const shareOf = (scheduler: object) =>
+      compileBridgeOptions({ tokens, scheduler }).scheduler.principalQueueLength;
+    expect([shareOf({ queueLength: 1 }), shareOf({ queueLength: 9 })]).toEqual([1, 5]);
+    expect(shareOf({ queueLength: 9, principalQueueLength: 2 })).toBe(2);
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.4', 'bridge.example', '127.example.org'])(
@@ -46,6 +55,9 @@ describe('the options of a bridge', () => {
     [{ filePool: 17 }, /filePool/],
     [{ port: 65_536 }, /port/],
     [{ scheduler: { queueLength: 0 } }, /scheduler.queueLength/],
+    [{ store: { kind: 'redis', url: 'http://127.0.0.1' } } as const, /store.url/],
+    [{ store: { kind: 'redis', url: 'redis://127.0.0.1', prefix: 'a{b}' } } as const, /store.prefix/],
+    [{ rateLimit: { calls: 0, windowMs: 1 } }, /rateLimit/],
   ])('refuse %o and name the option', (options, named) => {
     expect(() => compileBridgeOptions({ tokens, ...options })).toThrow(named);
   });

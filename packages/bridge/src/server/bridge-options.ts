@@ -1,6 +1,7 @@
 import { clientGenerationSchema, limits } from '@codelanes/protocol';
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
+import type { RateTerms } from '../auth/rate-limit.js';
 import type { TokenSet } from '../auth/static-tokens.js';
 import type { RouteSettings } from '../routes/context.js';
 import type { SchedulerSettings } from '../scheduler/store.js';
@@ -24,14 +25,33 @@ const tokensSchema = z
   );
 
 const milliseconds = z.int().min(1).max(3_600_000);
+const calls = z.int().min(1).max(1_000_000);
 
 const schedulerSchema = z.strictObject({
   leaseTtlMs: milliseconds.default(defaultSchedulerSettings.leaseTtlMs),
   fetchWithinMs: milliseconds.default(defaultSchedulerSettings.fetchWithinMs),
   placeKeptMs: milliseconds.default(defaultSchedulerSettings.placeKeptMs),
   endRememberedMs: milliseconds.default(defaultSchedulerSettings.endRememberedMs),
-  queueLength: z.int().min(1).max(1_000_000).default(defaultSchedulerSettings.queueLength),
+  queueLength: calls.default(defaultSchedulerSettings.queueLength),
+  /** Half of the queue, where it is left out. */
+  principalQueueLength: calls.optional(),
 });
+
+const storeSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('memory') }),
+  z.strictObject({
+    kind: z.literal('redis'),
+    url: z.string().regex(/^rediss?:\/\/\S+$/, 'expected redis://HOST:PORT or rediss://HOST:PORT'),
+    /** What every key begins with: bridges share what they store when they share it. */
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9._:-]{1,64}$/, 'expected 1 to 64 of A-Z a-z 0-9 . _ : -')
+      .default('codelanes'),
+  }),
+]);
+export type StoreChoice = z.output<typeof storeSchema>;
+
+const rateLimitSchema = z.union([z.strictObject({ calls, windowMs: milliseconds }), z.literal('off')]);
 
 const bridgeOptionsSchema = z
   .strictObject({
@@ -52,6 +72,12 @@ const bridgeOptionsSchema = z
     /** Time that a worker has to settle after the execution budget and a lease have both run out. */
     settlementGraceMs: milliseconds.default(10_000),
     scheduler: schedulerSchema.prefault({}),
+    /** `memory`: one process, without any service. `redis`: several bridges share it, and any of them may die. */
+    store: storeSchema.default({ kind: 'memory' }),
+    /** Calls of one principal; more are refused in a form that LibreChat repeats. Each bridge counts for itself. */
+    rateLimit: rateLimitSchema.default({ calls: 600, windowMs: 30_000 }),
+    /** Who may read `GET /metrics`: whoever has the administrator's token, everybody, or nobody. */
+    metrics: z.enum(['admin', 'open', 'off']).default('admin'),
     logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   })
   .refine(({ host, allowNonLoopback }) => allowNonLoopback || isLoopback(host), {
@@ -69,6 +95,8 @@ export interface CompiledBridgeOptions {
   readonly tokens: TokenSet;
   readonly routes: RouteSettings;
   readonly scheduler: SchedulerSettings;
+  readonly store: StoreChoice;
+  readonly rateLimit: RateTerms | undefined;
   readonly drainMs: number;
   readonly settlementGraceMs: number;
   readonly logLevel: string;
@@ -82,13 +110,16 @@ export function compileBridgeOptions(options: BridgeOptions): CompiledBridgeOpti
   const parsed = bridgeOptionsSchema.safeParse(options);
   if (!parsed.success) throw new Error(optionFault(parsed.error));
   const { host, port, tokens, clientGeneration, slots, filePool, scheduler, ...rest } = parsed.data;
-  const { leaseTtlMs } = scheduler;
+  const { leaseTtlMs, queueLength } = scheduler;
+  const principalQueueLength = scheduler.principalQueueLength ?? Math.ceil(queueLength / 2);
   const renewEveryMs = Math.max(1, Math.floor(leaseTtlMs / renewalsPerLease));
   return {
     listen: { host, port },
     tokens,
-    routes: { clientGeneration, slots, filePool, leaseTtlMs, renewEveryMs },
-    scheduler,
+    routes: { clientGeneration, slots, filePool, leaseTtlMs, renewEveryMs, metrics: rest.metrics },
+    scheduler: { ...scheduler, principalQueueLength },
+    store: rest.store,
+    rateLimit: rest.rateLimit === 'off' ? undefined : rest.rateLimit,
     drainMs: rest.drainMs,
     settlementGraceMs: rest.settlementGraceMs,
     logLevel: rest.logLevel,

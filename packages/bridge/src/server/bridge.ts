@@ -1,11 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { RouteContext } from '../routes/context.js';
-import { MemoryStore } from '../scheduler/memory-store.js';
-import { SystemClock } from '../scheduler/system-clock.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { compileBridgeOptions } from './bridge-options.js';
 import { createHttpServer } from './http-server.js';
+import { openStore } from './open-store.js';
 import { routeContextOf } from './route-context.js';
 
 /** Time that written replies have to reach their readers before connections are cut. */
@@ -24,18 +23,21 @@ export interface Bridge {
 }
 
 /**
- * Starts a bridge with a store in memory. Resolves when it listens. Logs JSON lines to standard output, or
+ * Starts a bridge with the store that the options name. Resolves when it listens. Logs JSON lines to standard output, or
  * wherever the given logger writes; never a token, a body or a path of files.
  *
- * @throws Error that names a wrong option, or why the address cannot be had.
+ * @throws Error that names a wrong option, why the address cannot be had, or why the store cannot serve.
  */
 export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogger): Promise<Bridge> {
   const compiled = compileBridgeOptions(options);
   const logger = log ?? pino({ name: 'codelanes-bridge', level: compiled.logLevel });
-  const store = new MemoryStore(compiled.scheduler, new SystemClock());
-  const context = routeContextOf(compiled, store);
+  const opened = await openStore(compiled.store, compiled.scheduler, logger);
+  const context = routeContextOf(compiled, opened);
   const app = createHttpServer(context, logger);
-  const url = await app.listen(compiled.listen);
+  const url = await app.listen(compiled.listen).catch(async (error: unknown) => {
+    await opened.store.close();
+    throw error;
+  });
   logger.info({ url }, 'the bridge listens');
   let closing: Promise<void> | undefined;
   return {

@@ -17,7 +17,10 @@ it('tells a fault of its own with the id of the request, logs its cause, and goe
   const options = compileBridgeOptions({ tokens: { callers: [caller], admin, worker } });
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
-  const app = createHttpServer(routeContextOf(options, new BrokenStore()), log);
+  const app = createHttpServer(
+    routeContextOf(options, { store: new BrokenStore(), durable: undefined }),
+    log,
+  );
   const headers = { authorization: `Bearer ${admin}` };
   const answer = await app.inject({ path: '/v1/bridge/workers/any/lanes', headers });
   expect(answer.statusCode).toBe(500);

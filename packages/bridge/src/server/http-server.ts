@@ -1,16 +1,18 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CodelanesError, limits } from '@codelanes/protocol';
+import { callIdHeader, CodelanesError, limits, requestIdHeader } from '@codelanes/protocol';
 import { fastify, LogController } from 'fastify';
-import { randomUUID } from 'node:crypto';
 import { callRoute } from '../routes/call.js';
 import { cancelRoute } from '../routes/cancel.js';
 import { clientGenerationOf } from '../routes/client-generation.js';
 import type { RouteContext } from '../routes/context.js';
 import { errorReply } from '../routes/error-reply.js';
+import { durableRequestRoutes } from '../routes/durable-requests.js';
 import { executeRoute } from '../routes/execute.js';
 import { refusalOf, routeNotFound } from '../routes/foreign-error.js';
 import { healthRoute } from '../routes/health.js';
 import { lanesRoute } from '../routes/lanes.js';
+import { metricsRoute } from '../routes/metrics.js';
+import { requestIdOf } from '../routes/trace.js';
 import { workerPollRoute } from '../routes/worker-poll.js';
 import { workerRegisterRoute } from '../routes/worker-register.js';
 import { workerRenewRoute } from '../routes/worker-renew.js';
@@ -22,8 +24,10 @@ import { refuseUnreadable } from './unreadable-request.js';
 
 const routes = [
   healthRoute,
+  metricsRoute,
   workerStatusRoute,
   executeRoute,
+  durableRequestRoutes,
   callRoute,
   lanesRoute,
   workersRoute,
@@ -43,7 +47,7 @@ export function createHttpServer(context: RouteContext, logger: FastifyBaseLogge
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    genReqId: () => randomUUID(),
+    genReqId: requestIdOf,
     bodyLimit: limits.requestBodyBytes,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
@@ -80,13 +84,15 @@ function replyWithError(
     refusal ?? new CodelanesError('INTERNAL_FAULT', `The bridge failed at request ${request.id}.`);
   const { status, headers, body } = errorReply(known, clientGenerationOf(request, settings.clientGeneration));
   request.log.debug({ code: body.code }, 'refused');
+  // A client that is cut off while it still sends a body never reads why: the rest is thrown away instead.
+  if (body.code === 'BODY_TOO_LARGE') void reply.removeHeader('connection');
   void reply.status(status).headers(headers).send(body);
 }
 
 /** One line per request; never a body, a token, a query or a path of files. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
+    void reply.header(requestIdHeader, request.id);
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -96,6 +102,7 @@ function logRequests(app: FastifyInstance): void {
         route: request.routeOptions.url,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime),
+        callId: reply.getHeader(callIdHeader),
       },
       'answered',
     );

@@ -24,7 +24,7 @@ async function run(
   try {
     return await runInLane({
       lane,
-      laneKey: lane.kind,
+      homeKey: lane.kind,
       machine: fixture.machine,
       shared: fixture.shared,
       workingDirectory: lane.kind === 'worktree' ? lane.lanePath : lane.root,
@@ -63,6 +63,56 @@ describe('a command in its lane', () => {
     expect(fixture.host('git ls-files -s')).not.toContain('160000');
     fixture.host('git status');
     expect(existsSync(join(fixture.folder, 'planted'))).toBe(false);
+  });
+
+  describe('leaves no submodule for the operator’s Git to run the settings of', () => {
+    const repository = (at: string): string =>
+      `git init -q ${at} && git -C ${at} commit -q --allow-empty -m x && git -C ${at} config core.fsmonitor "touch $PLANTED; false"`;
+    const add = 'git -c advice.addEmbeddedRepo=false add';
+    const cases: Record<string, { before?: string; attack: string }> = {
+      'in an index that was split': {
+        attack: `${repository('n')} && ${add} n && git update-index --split-index`,
+      },
+      'in the empty folder of one that was not fetched': {
+        before:
+          'mkdir n && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),n && git commit -qm n',
+        attack: repository('n'),
+      },
+      'in a submodule': {
+        before:
+          'git init -q ../lib && git -C ../lib commit -q --allow-empty -m l && git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm lib',
+        attack: `cd lib && ${repository('n')} && ${add} n`,
+      },
+      'whose repository lies in its own folder': {
+        before: `git init -q n && git -C n commit -q --allow-empty -m n && ${add} n && git commit -qm n`,
+        attack: repository('n'),
+      },
+    };
+    for (const [where, { before = 'true', attack }] of Object.entries(cases)) {
+      it(`${where}`, async () => {
+        fixture.host(before);
+        const planted = join(fixture.folder, 'planted');
+        const outcome = await run(fixture.openCheckout(), `PLANTED=${planted}; ${attack}`);
+        expect(outcome).toMatchObject({ exitCode: 0, quarantine: undefined });
+        expect(outcome.stderr).toContain('codelanes: ');
+        fixture.host('git status');
+        expect(existsSync(planted)).toBe(false);
+      });
+    }
+
+    it('under a name that is no text, with which the checkout is closed', async () => {
+      const name = `"$(printf 'n\\377')"`;
+      const outcome = await run(
+        fixture.openCheckout(),
+        `git init -q ${name} && git -C ${name} commit -q --allow-empty -m x && ${add} ${name}`,
+      );
+      expect(outcome.quarantine).toContain('index');
+    });
+
+    it('in an index of any size', async () => {
+      const outcome = await run(fixture.openCheckout(), 'truncate -s 600M .git/index');
+      expect(outcome.quarantine).toContain('index');
+    });
   });
 
   it('clears the index lock of a Git that was killed with it, and only that', async () => {

@@ -1,6 +1,8 @@
+import { basename } from 'node:path';
 import { Directory } from '../files/directory.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { auditCheckout } from '../sandbox/audit/audit.js';
+import type { Gitlink } from '../sandbox/audit/gitlinks.js';
 import { takeSnapshot, type Snapshot } from '../sandbox/audit/snapshot.js';
 import { clearIndexLock, hasIndexLock } from '../sandbox/index-lock.js';
 import type { LaneFacts } from '../sandbox/lane-facts.js';
@@ -24,7 +26,7 @@ export interface LaneCommand {
   /** Verified just before; its descriptors stay open until the call has settled. */
   readonly lane: LaneFacts;
   /** Names the home that is kept for this lane. */
-  readonly laneKey: string;
+  readonly homeKey: string;
   readonly machine: MachineFacts;
   readonly shared: SharedFolders;
   /** Absolute, in the lane. */
@@ -48,14 +50,14 @@ export interface LaneOutcome extends CommandOutcome {
 
 /**
  * Runs one command in its lane's wall, with what belongs around it: at the checkout a snapshot before and the
- * audit after; links and pipes among the refs are removed, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
+ * audit after; links and pipes among refs and metadata are removed, and the index lock of a Git that was killed is cleared. Notices are the last lines of `stderr`.
  *
  * @throws {CodelanesError} before the command runs, as `startSandboxed` and `openLaneSandbox`.
  */
 export async function runInLane(call: LaneCommand): Promise<LaneOutcome> {
   const sandbox = openLaneSandbox(call.lane, {
     machine: call.machine,
-    folders: laneFolders(call.shared, call.laneKey),
+    folders: laneFolders(call.shared, call.homeKey),
     workingDirectory: call.workingDirectory,
   });
   try {
@@ -127,7 +129,8 @@ class LaneRun {
     if (descriptor === undefined) return [];
     const git = Directory.open(`/proc/self/fd/${descriptor}`);
     try {
-      const { notices, quarantine } = removePlantedRefs(git);
+      const metadata = lane.kind === 'worktree' ? basename(lane.metadataDir) : undefined;
+      const { notices, quarantine } = removePlantedRefs(git, metadata);
       this.#quarantine = quarantine;
       return notices;
     } finally {
@@ -135,10 +138,10 @@ class LaneRun {
     }
   }
 
-  async #dropGitlinks(paths: readonly string[]): Promise<string[]> {
+  async #dropGitlinks(gitlinks: readonly Gitlink[]): Promise<string[]> {
     const { journalId, journalStart, shared } = this.#call;
     const { dropped, sentence } = await dropGitlinks({
-      paths,
+      gitlinks,
       sandbox: this.#sandbox,
       realGit: shared.realGit,
       journalId,

@@ -34,6 +34,11 @@ export class BridgeRefusal extends Error {
     this.status = status;
     this.code = code;
   }
+
+  /** Whether it passes by itself: a bridge that restarted does not know this worker, or is in trouble. */
+  get isPassing(): boolean {
+    return this.code === 'WORKER_NOT_FOUND' || this.status >= 500 || this.status === 429;
+  }
 }
 
 const refusalSchema = z.looseObject({ code: z.string(), error: z.string() });

@@ -1,5 +1,5 @@
 import { uptime } from 'node:os';
-import type { HeldCall, Lease } from '@codelanes/protocol';
+import type { Assignment, HeldCall, Lease } from '@codelanes/protocol';
 import type { ProcessIdentity } from '../lanes/processes.js';
 
 /**
@@ -17,6 +17,14 @@ interface HeldLease {
   /** By the lease clock: counted from the sending of the last accepted renewal. */
   endsAt: number;
   init: ProcessIdentity | undefined;
+}
+
+/** What of an assignment the worker says that it holds. */
+export function heldCallOf(
+  { callId, generation, token, lane, mode }: Assignment,
+  pool: HeldCall['pool'],
+): HeldCall {
+  return { callId, generation, token, lane, mode, pool };
 }
 
 /** The leases that this worker holds, and until when it may rely on each. */

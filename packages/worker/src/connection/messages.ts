@@ -35,12 +35,27 @@ export const defaultConnectionClocks: ConnectionClocks = {
   retryMaxMs: 5_000,
 };
 
+/** A lane that the worker refuses; `since` in milliseconds since 1970. */
+export interface ClosedLane {
+  readonly lane: readonly string[];
+  readonly reason: string;
+  readonly since: number;
+}
+
 /** From the worker's main thread to the connection's thread. */
 export type ToConnection =
   /** The command runs: its init is killed from the thread when the lease ends, however busy the main thread is. */
   | { readonly kind: 'started'; readonly lease: Lease; readonly init: ProcessIdentity }
   | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'settle'; readonly lease: Lease; readonly settlement: Settlement }
+  | {
+      readonly kind: 'settle';
+      readonly lease: Lease;
+      readonly settlement: Settlement;
+      /** How long the call itself ran, for the bridge's metrics. */
+      readonly ranMs?: number | undefined;
+    }
+  /** All lanes that are closed from here on. */
+  | { readonly kind: 'quarantines'; readonly closed: readonly ClosedLane[] }
   /** Takes no more assignments; leases, reports and settlements go on. */
   | { readonly kind: 'drain' }
   /** Says what is still to be said, then answers `closed`. */

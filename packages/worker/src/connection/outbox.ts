@@ -7,6 +7,12 @@ export interface Sender {
   send<T>(request: (client: BridgeClient) => Promise<T>, worthwhile: () => boolean): Promise<T | undefined>;
 }
 
+export interface SettledCall {
+  readonly lease: Lease;
+  readonly settlement: Settlement;
+  readonly ranMs?: number | undefined;
+}
+
 /** Reports in their order, batched while one request is under way; settlements each by itself. */
 export class Outbox {
   readonly #sender: Sender;
@@ -28,8 +34,8 @@ export class Outbox {
     });
   }
 
-  settle(lease: Lease, settlement: Settlement, worthwhile: () => boolean, onAnswered: () => void): void {
-    const body = { incarnationId: this.#incarnationId, lease, settlement };
+  settle({ lease, settlement, ranMs }: SettledCall, worthwhile: () => boolean, onAnswered: () => void): void {
+    const body = { incarnationId: this.#incarnationId, lease, settlement, ranMs };
     const sent = this.#sender
       .send((client) => client.settle(body), worthwhile)
       .then(onAnswered)

@@ -128,6 +128,55 @@ describe('Session', () => {
     expect(killed).toEqual([4242]);
   });
 
+  it('tells of closed lanes at every registration, and at once when they change', async () => {
+    const told: unknown[] = [];
+    let unknown = false;
+    const url = await bridge((route, body) => {
+      if (route === 'register') {
+        told.push(body['quarantined']);
+        unknown = false;
+        return { body: registered };
+      }
+      if (route === 'report') {
+        if (unknown) return { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'Unknown.' } };
+        told.push(body['reports']);
+        return { body: { version: 1, fenced: [] } };
+      }
+      return 'hang';
+    });
+    const { under, until } = session(url);
+    const closed = { lane: ['primary', 'worktree:a'], reason: 'Process 7 may still run.', since: Date.now() };
+    under.accept({ kind: 'quarantines', closed: [closed] });
+    void under.run();
+    await until('registered');
+    const { lane, reason } = closed;
+    const listed = { lane, reason, sinceMs: expect.any(Number) as number };
+    expect(told).toEqual([[listed]]);
+    under.accept({ kind: 'quarantines', closed: [] });
+    await expect.poll(() => told).toEqual([[listed], [{ state: 'quarantines', quarantined: [] }]]);
+    // A bridge that forgot this worker is told all of it anew.
+    unknown = true;
+    under.accept({ kind: 'quarantines', closed: [closed] });
+    await expect.poll(() => told[2]).toEqual([listed]);
+  });
+
+  it('asks when it drains what the poll that it gave up had brought', async () => {
+    let fetched: string[] = [];
+    const url = await bridge((route) => {
+      if (route === 'register') return { body: { ...registered, unresolved: fetched } };
+      if (route !== 'poll') return { body: { version: 1, accepted: true, fenced: [] } };
+      // Handed over, in an answer that never arrives.
+      fetched = [id('a')];
+      under.accept({ kind: 'drain' });
+      return 'hang';
+    });
+    const { under, said } = session(url);
+    void under.run();
+    await expect
+      .poll(() => said.filter(({ kind }) => kind === 'registered'))
+      .toMatchObject([{ unresolved: [] }, { unresolved: [id('a')] }]);
+  });
+
   it('polls again before an idle worker would count as gone', async () => {
     const waits: unknown[] = [];
     const url = await bridge((route, body) => {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Assignment, HeldCall, Lease, RegisterReply, Settlement } from '@codelanes/protocol';
+import type { Assignment, Lease, RegisterReply } from '@codelanes/protocol';
 import { hostProcesses } from '../lanes/processes.js';
 import type { ProcessIdentity, ProcessTable } from '../lanes/processes.js';
 import { BridgeClient, BridgeRefusal } from './bridge-client.js';
-import { LeaseTable, leaseClock } from './lease-table.js';
-import type { ConnectionOptions, FromConnection, ToConnection } from './messages.js';
-import { Outbox } from './outbox.js';
+import { toldQuarantines } from './told-quarantines.js';
+import { heldCallOf, LeaseTable, leaseClock } from './lease-table.js';
+import type { ClosedLane, ConnectionOptions, FromConnection, ToConnection } from './messages.js';
+import { Outbox, type SettledCall } from './outbox.js';
 
 /**
  * One incarnation's conversation with the bridge: registers, holds one open poll, renews leases, repeats
@@ -21,6 +22,7 @@ export class Session {
   readonly #outbox: Outbox;
   #registration: RegisterReply | undefined;
   #takeOver: boolean;
+  #closed: readonly ClosedLane[] = [];
   #polling: AbortController | undefined;
   #draining = false;
   readonly #ended = new AbortController();
@@ -76,11 +78,17 @@ export class Session {
         });
         return;
       case 'settle':
-        this.#settle(message.lease, message.settlement);
+        this.#settle(message);
+        return;
+      case 'quarantines':
+        this.#closed = message.closed;
+        // A registration tells of them too.
+        if (this.#registration !== undefined) this.#tellQuarantines();
         return;
       case 'drain':
         this.#draining = true;
-        this.#polling?.abort();
+        // The poll that is given up may have been answered already: the bridge has to ask about what it brought.
+        this.#registerAgain();
         return;
       case 'close':
         void this.#close();
@@ -92,14 +100,17 @@ export class Session {
     const { workerId, incarnationId, journalId, capabilities, slots } = this.#options;
     const sentAt = leaseClock();
     const identity = { workerId, incarnationId, journalId };
+    const closed = this.#closed;
     const offer = { capabilities, slots, holds: this.#leases.held, takeOver: this.#takeOver };
-    const reply = await this.#client.register({ ...identity, ...offer });
+    const quarantined = toldQuarantines(closed, Date.now());
+    const reply = await this.#client.register({ ...identity, ...offer, quarantined });
     // Taking over is one act: a later re-registration must not repeat it against a successor.
     this.#takeOver = false;
     this.#registration = reply;
     this.#leases.renewed(this.#leases.leases, sentAt, reply.leaseTtlMs);
     this.#watchLeases();
     this.#emit({ kind: 'registered', slots: reply.slots, unresolved: reply.unresolved });
+    if (closed !== this.#closed) this.#tellQuarantines();
     this.#wake?.();
   }
 
@@ -110,7 +121,7 @@ export class Session {
     const registration = this.#registration;
     try {
       const body = { incarnationId: this.#options.incarnationId, waitMs: this.#pollWaitMs() };
-      const reply = await this.#client.poll(body, AbortSignal.any([polling.signal, this.#ended.signal]));
+      const reply = await this.#client.poll(body, polling.signal);
       // Registering has begun anew: the bridge will ask about what this reply brings.
       if (registration !== this.#registration) return;
       this.#take(reply.assignments, sentAt + reply.heldMs);
@@ -131,7 +142,7 @@ export class Session {
     const ttlMs = this.#registration?.leaseTtlMs ?? 0;
     for (const assignment of assignments) {
       if (assignment.pool !== 'none') {
-        this.#leases.hold(heldCall(assignment, assignment.pool), leasedAt + ttlMs);
+        this.#leases.hold(heldCallOf(assignment, assignment.pool), leasedAt + ttlMs);
       }
       this.#emit({ kind: 'assignment', assignment });
     }
@@ -151,12 +162,18 @@ export class Session {
     });
   }
 
-  #settle(lease: Lease, settlement: Settlement): void {
-    const tracked = this.#leases.has(lease.callId);
-    const worthwhile = () => !tracked || this.#leases.has(lease.callId);
-    this.#outbox.settle(lease, settlement, worthwhile, () => {
-      this.#drop(lease.callId);
+  #settle(settled: SettledCall): void {
+    const { callId } = settled.lease;
+    const tracked = this.#leases.has(callId);
+    const worthwhile = () => !tracked || this.#leases.has(callId);
+    this.#outbox.settle(settled, worthwhile, () => {
+      this.#drop(callId);
     });
+  }
+
+  #tellQuarantines(): void {
+    const quarantined = toldQuarantines(this.#closed, Date.now());
+    this.#outbox.report({ state: 'quarantines', quarantined }, () => undefined);
   }
 
   /** Sets both timers anew: the next renewal, and the moment at which the first lease must be given up. */
@@ -225,7 +242,7 @@ export class Session {
         return await request(this.#client);
       } catch (error) {
         if (error instanceof BridgeRefusal) {
-          if (!isPassing(error)) return undefined;
+          if (!error.isPassing) return undefined;
           this.#registerAgain();
         }
         await this.#pause(failures);
@@ -242,7 +259,7 @@ export class Session {
   }
 
   #endIfFinal(error: unknown): boolean {
-    if (!(error instanceof BridgeRefusal) || isPassing(error)) return false;
+    if (!(error instanceof BridgeRefusal) || error.isPassing) return false;
     this.#emit({ kind: 'refused', code: error.code, message: error.message });
     this.#stop();
     return true;
@@ -271,6 +288,7 @@ export class Session {
 
   #stop(): void {
     this.#ended.abort();
+    this.#polling?.abort();
     clearTimeout(this.#renewTimer);
     clearTimeout(this.#endTimer);
     void this.#client.close();
@@ -283,16 +301,6 @@ export class Session {
       () => undefined,
     );
   }
-}
-
-function heldCall(assignment: Assignment, pool: HeldCall['pool']): HeldCall {
-  const { callId, generation, token, lane, mode } = assignment;
-  return { callId, generation, token, lane, mode, pool };
-}
-
-/** Whether a refusal passes by itself: a bridge that restarted does not know this worker, or is in trouble. */
-function isPassing(error: BridgeRefusal): boolean {
-  return error.code === 'WORKER_NOT_FOUND' || error.status >= 500 || error.status === 429;
 }
 
 function describe(error: unknown): string {

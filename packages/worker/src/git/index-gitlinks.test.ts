@@ -40,6 +40,21 @@ describe('the gitlinks of an index', () => {
     expect(gitlinksOf(indexOf('sha256', '--object-format=sha256', fill(64)), 32)).toEqual(links);
   });
 
+  it('are found in an index that was split off a shared one, with what it replaces, leaves out and adds', () => {
+    const one = '1'.repeat(40);
+    const two = '2'.repeat(40);
+    const script =
+      `${fill(40)} && touch a/file && git add a/file && git update-index --split-index && ` +
+      `git update-index --cacheinfo 160000,${two},a/linked && git update-index --force-remove z && ` +
+      `git update-index --add --cacheinfo 160000,${one},new && git update-index --force-remove a/deep/f1 && ` +
+      `git update-index --cacheinfo 160000,${one},a/file`;
+    const index = indexOf('split', '', script);
+    const git = join(folder, 'split', '.git');
+    const shared = (hash: string) => readFileSync(join(git, `sharedindex.${hash}`));
+    expect(gitlinksOf(index, 20, shared)?.sort()).toEqual(['a/file', 'a/link', 'a/linked', 'new']);
+    expect(gitlinksOf(index, 20)).toBeUndefined();
+  });
+
   it('are not guessed from what is no index, and reading one that was cut or changed ends', () => {
     const index = indexOf('whole', '', `${fill(40)} && git update-index --index-version 4`);
     expect(gitlinksOf(Buffer.from('no index at all'), 20)).toBeUndefined();

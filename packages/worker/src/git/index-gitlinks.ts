@@ -1,20 +1,74 @@
+import { isUtf8 } from 'node:buffer';
+import { splitOf, type HashBytes, type Split } from './split-index.js';
+
 /** Mode of an entry that names a commit of another repository. */
 const gitlinkMode = 0o160000;
 const headerBytes = 12;
 /** What stands before the name: stat data, mode, object name of the given length, flags. */
 const statBytes = 40;
 
+/** The bytes of the shared index with this hash in its name, or `undefined` where it cannot be had. */
+export type SharedIndex = (hash: string) => Buffer | undefined;
+
+interface Entry {
+  readonly name: string;
+  readonly isGitlink: boolean;
+}
+
 /**
- * The paths of the gitlinks (submodules) in a Git index, read without Git. `undefined` where the file is none
- * that this reader knows: damaged, cut off, or of a version after 4. Never reads beyond what it was given.
+ * The paths of the gitlinks (submodules) in a Git index, read without Git. `undefined` where not all of it is
+ * known to this reader: damaged, cut off, of a version after 4, split off a shared index that cannot be had, or
+ * with a gitlink whose path is no text. Never reads beyond what it was given.
  *
  * @param hashBytes 20 for SHA-1 repositories, 32 for SHA-256.
  */
-export function gitlinksOf(index: Buffer, hashBytes: 20 | 32): string[] | undefined {
+export function gitlinksOf(
+  index: Buffer,
+  hashBytes: HashBytes,
+  sharedIndex: SharedIndex = () => undefined,
+): string[] | undefined {
+  const links: string[] = [];
+  const end = readEntries(index, hashBytes, ({ name, isGitlink }) => {
+    if (isGitlink) links.push(name);
+  });
+  const split = end === undefined ? undefined : splitOf(index, end, hashBytes);
+  if (split === undefined) return undefined;
+  if (split === 'whole') return links;
+  const base = sharedIndex(split.base);
+  return base === undefined ? undefined : gitlinksOfBoth(index, base, split, hashBytes);
+}
+
+/** An index that is split off holds what it replaces in the shared one first, in its order, then what it adds. */
+function gitlinksOfBoth(
+  index: Buffer,
+  base: Buffer,
+  { replaced, deleted }: Split,
+  hashBytes: HashBytes,
+): string[] | undefined {
+  const own: Entry[] = [];
+  readEntries(index, hashBytes, (entry) => own.push(entry));
+  const links: string[] = [];
+  let position = 0;
+  let replacements = 0;
+  const end = readEntries(base, hashBytes, ({ name, isGitlink }) => {
+    const now = replaced.has(position) ? own[replacements++]?.isGitlink === true : isGitlink;
+    if (now && !deleted.has(position)) links.push(name);
+    position += 1;
+  });
+  if (end === undefined) return undefined;
+  for (const { name, isGitlink } of own.slice(replacements)) if (isGitlink) links.push(name);
+  return links;
+}
+
+/** Hands over each entry and returns where they end. */
+function readEntries(
+  index: Buffer,
+  hashBytes: HashBytes,
+  onEntry: (entry: Entry) => void,
+): number | undefined {
   if (index.length < headerBytes || index.toString('latin1', 0, 4) !== 'DIRC') return undefined;
   const version = index.readUInt32BE(4);
   if (version < 2 || version > 4) return undefined;
-  const links: string[] = [];
   let name = Buffer.alloc(0);
   let at = headerBytes;
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
@@ -24,11 +78,13 @@ export function gitlinksOf(index: Buffer, hashBytes: 20 | 32): string[] | undefi
     const nameAt = flagsAt + (extended ? 4 : 2);
     const entry = version === 4 ? compressedName(index, nameAt, name) : plainName(index, nameAt, at);
     if (entry === undefined) return undefined;
-    if (index.readUInt32BE(at + 24) === gitlinkMode) links.push(entry.name.toString());
+    const isGitlink = index.readUInt32BE(at + 24) === gitlinkMode;
+    if (isGitlink && !isUtf8(entry.name)) return undefined;
+    onEntry({ name: entry.name.toString(), isGitlink });
     name = entry.name;
     at = entry.next;
   }
-  return links;
+  return at;
 }
 
 interface EntryName {

@@ -5,10 +5,9 @@ const root = { dev: 4_294_967_295n, ino: BigInt(process.pid) };
 
 it('is held by one only, and free for the next when it is released', async () => {
   const first = await MachineLock.take(root, '/repository');
-  await expect(MachineLock.take(root, '/repository')).rejects.toMatchObject({
-    code: 'REGISTRATION_INVALID',
-    message: expect.stringMatching(/Another worker.*"\/repository".*stop it first/) as string,
-  });
+  await expect(MachineLock.take(root, '/repository')).rejects.toThrow(
+    /Another worker.*"\/repository".*stop it first/,
+  );
   first.close();
   const next = await MachineLock.take(root, '/repository');
   next.close();
@@ -22,4 +21,16 @@ it('holds apart roots that differ in device or inode', async () => {
   ];
   await expect(MachineLock.take(root, '/one')).rejects.toThrow('Another worker');
   for (const lock of locks) lock.close();
+});
+
+it('refuses a folder in one that is held, and one that holds it, but none beside it', async () => {
+  const held = await MachineLock.take(root, '/work/repository');
+  for (const path of ['/work/repository/.worktrees/a', '/work']) {
+    await expect(MachineLock.take({ ...root, ino: 7n }, path)).rejects.toThrow(
+      /"\/work\/repository", which overlaps/,
+    );
+  }
+  const beside = await MachineLock.take({ ...root, ino: 7n }, '/work/repository-two');
+  held.close();
+  beside.close();
 });

@@ -39,6 +39,7 @@ export class Quarantine {
   readonly #processes: Pick<ProcessTable, 'isGone'>;
   readonly #lanes: Map<string, QuarantinedLane>;
   #writing: Promise<void> = Promise.resolve();
+  #onChange: () => void = () => undefined;
 
   private constructor(
     folder: Directory,
@@ -77,6 +78,11 @@ export class Quarantine {
   /** The quarantined lane that overlaps this one, if any. */
   blocks(lane: readonly string[]): QuarantinedLane | undefined {
     return this.list().find((entry) => lanesOverlap(entry.lane, lane));
+  }
+
+  /** Calls back whenever a lane is closed or given back; one listener at most. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener;
   }
 
   list(): QuarantinedLane[] {
@@ -137,6 +143,7 @@ export class Quarantine {
   }
 
   #save(): Promise<void> {
+    this.#onChange();
     // One after the other, each with the state of its turn: the last one written is the newest.
     const write = async (): Promise<void> => {
       const text = `${JSON.stringify({ version: 1, lanes: this.list() })}\n`;

@@ -18,12 +18,7 @@ describe('the lock of a root', () => {
   it('belongs to one worker; the second is refused with the pid of the first', () => {
     const root = statSync(state, { bigint: true });
     const lock = RootLock.take(state, root, state);
-    expect(() => RootLock.take(state, root, state)).toThrow(
-      expect.objectContaining({
-        code: 'REGISTRATION_INVALID',
-        message: expect.stringContaining(`pid ${process.pid}`) as string,
-      }),
-    );
+    expect(() => RootLock.take(state, root, state)).toThrow(`pid ${process.pid}`);
     lock.close();
     RootLock.take(state, root, state).close();
   });

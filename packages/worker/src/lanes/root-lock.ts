@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { CodelanesError } from '@codelanes/protocol';
 import { z } from 'zod';
+import { RootError } from '../environment/roots.js';
 import type { FileIdentity } from '../files/directory.js';
 
 const holderSchema = z.object({ pid: z.int().positive() });
@@ -21,7 +21,7 @@ export class RootLock {
   /**
    * Takes the lock of a root. Nothing waits: a root that another worker holds is refused.
    *
-   * @throws {CodelanesError} `REGISTRATION_INVALID` naming the pid of the holder.
+   * @throws {RootError} naming the pid of the holder.
    */
   static take(stateFolder: string, root: FileIdentity, shownPath: string): RootLock {
     const folder = join(stateFolder, 'locks');
@@ -55,15 +55,13 @@ function lock(fd: number, file: string, shownPath: string): void {
   const { status, error } = spawnSync('flock', ['-xn', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
   if (status === 0) return;
   if (error !== undefined || status !== 1) {
-    throw new CodelanesError(
-      'REGISTRATION_INVALID',
+    throw new RootError(
       `The worker cannot lock "${shownPath}", since flock does not run: install util-linux.`,
       { cause: error },
     );
   }
   const holder = holderOf(file);
-  throw new CodelanesError(
-    'REGISTRATION_INVALID',
+  throw new RootError(
     `Another worker${holder === undefined ? '' : ` (pid ${holder})`} serves "${shownPath}": stop it first, or give this one another root.`,
   );
 }

@@ -55,6 +55,18 @@ describe('links and pipes among refs and their logs', () => {
     expect(lstatSync(join(fixture.git, 'refs/remotes/o/HEAD')).isSymbolicLink()).toBe(true);
   });
 
+  it('are removed from the metadata of a worktree, through which the renaming of its branch would write', () => {
+    const victim = join(fixture.folder, 'home', 'secret');
+    fixture.host(`ln -sf ${victim} .git/worktrees/a/logs/HEAD; mkfifo .git/worktrees/a/pipe`);
+    const git = Directory.open(fixture.git);
+    const { notices } = removePlantedRefs(git, 'a');
+    git.close();
+    expect(notices.join()).toContain('".git/worktrees/a/logs/HEAD"');
+    fixture.host('git branch -m lane/a new');
+    expect(readFileSync(victim, 'utf8')).toBe('of the operator\n');
+    expect(fixture.host('ls .git/worktrees/a')).not.toContain('pipe');
+  });
+
   it('are told in a bounded sentence', () => {
     for (let number = 0; number < 50; number += 1)
       symlinkSync('/etc', join(fixture.git, 'refs', `l${number}`));
@@ -63,9 +75,16 @@ describe('links and pipes among refs and their logs', () => {
     expect(notices[0]).toContain('and 45 more');
   });
 
-  it('are not looked for without end', () => {
-    mkdirSync(join(fixture.git, 'refs', ...Array.from({ length: 120 }, () => 'd')), { recursive: true });
-    expect(sweep().quarantine).toContain('too many');
+  it('are removed with the folders that lie deeper than any branch, whatever these are called', () => {
+    const deep = 'd=.git/refs; mkdir $d/x; cd $d/x; for i in $(seq 3000); do mkdir d; cd d; done';
+    fixture.host(`${deep}; mkfifo pipe "$(printf 'p\\377')"; ln -s /etc link`);
+    const { notices, quarantine } = sweep();
+    expect(quarantine).toBeUndefined();
+    expect(notices.join()).toContain('".git/refs/x/d/…"');
+    expect(fixture.host('find .git/refs -type p; find .git/refs -type l; ls .git/refs')).toBe(
+      'heads\ntags\nx\n',
+    );
+    expect(sweep()).toEqual({ notices: [] });
   });
 
   it('are nowhere in an ordinary repository, not even one whose logs are off', () => {

@@ -1,12 +1,16 @@
 import { readlinkSync, unlinkSync } from 'node:fs';
 import type { Directory, EntryKind } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
+import { removeTree } from './remove-tree.js';
 
 /** More is not looked through: a repository with this many loose refs is not made by work. */
 const maxEntries = 200_000;
+/** Deeper no branch lies. What does is removed whole, else one lane could make every look at the refs fail. */
 const maxDepth = 100;
 /** Links that are named to the agent; of more only the number is told. */
 const maxNamed = 5;
+/** Git's file system monitor listens here. */
+const monitorSocket = 'fsmonitor--daemon.ipc';
 
 export interface SweptRefs {
   /** What was removed, each a sentence. */
@@ -16,15 +20,19 @@ export interface SweptRefs {
 }
 
 /**
- * Removes what is neither file nor folder among a repository's refs and their logs. On a pipe there the operator's
- * Git would wait for ever. To a log it appends through a symbolic link, a line with a branch's name in it, so that a
- * lane could have the operator's next commit write into any file of theirs. Git makes no links there but for symbolic
- * refs of old, whose text begins with `refs/`; those stay. Call it when every process of a call is gone. Follows no
- * link, starts no process.
+ * Removes what is neither file nor folder, and what lies too deep, among a repository's refs, their logs and the
+ * metadata of its worktrees. On a pipe there the operator's Git would wait for ever. To a log it appends through
+ * a symbolic link, a line with a branch's name in it, so that a lane could have the operator's next commit, or
+ * the renaming of its branch, write into any file of theirs. Git makes no links there but for symbolic refs of
+ * old, whose text begins with `refs/`, and a socket of its file system monitor; those stay. Call it when every
+ * process of a call is gone. Follows no link, starts no process.
+ *
+ * @param metadata The only worktree's metadata that the call could write to, by its name; all without it.
  */
-export function removePlantedRefs(git: Directory): SweptRefs {
+export function removePlantedRefs(git: Directory, metadata?: string): SweptRefs {
   const sweep = new Sweep();
-  const complete = [['refs'], ['logs', 'refs']].every((place) => sweep.at(git, place));
+  const worktrees = metadata === undefined ? ['worktrees'] : ['worktrees', metadata];
+  const complete = [['refs'], ['logs', 'refs'], worktrees].every((place) => sweep.at(git, place));
   const named = sweep.removed.slice(0, maxNamed).map((path) => `"${path}"`);
   const more = sweep.removed.length - named.length;
   const shown = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
@@ -33,7 +41,7 @@ export function removePlantedRefs(git: Directory): SweptRefs {
       named.length === 0
         ? []
         : [
-            `${shown}: only files and folders have a place there, so it was removed: Git would write through a link, and wait for a pipe.`,
+            `${shown}: only files, and folders at most ${maxDepth} deep, have a place there, so it was removed: Git would write through a link, and wait for a pipe.`,
           ],
     ...(complete
       ? {}
@@ -57,10 +65,6 @@ class Sweep {
   }
 
   #through(directory: Directory, path: readonly string[]): boolean {
-    if (path.length > maxDepth) {
-      directory.close();
-      return false;
-    }
     try {
       return directory.list().every((entry) => {
         this.#left -= 1;
@@ -79,6 +83,10 @@ class Sweep {
   }
 
   #into(parent: Directory, name: string, path: readonly string[]): boolean {
+    if (path.length > maxDepth) {
+      this.removed.push(`${path.slice(0, 4).join('/')}/…`);
+      return removeTree(parent, name, this.#left);
+    }
     let child: Directory;
     try {
       child = parent.child(name);
@@ -91,8 +99,7 @@ class Sweep {
   #remove(parent: Directory, { name, kind }: { name: string; kind: EntryKind }, path: string): void {
     const place = parent.place(name);
     try {
-      if (kind === 'symlink' && path.startsWith('.git/refs/') && readlinkSync(place).startsWith('refs/'))
-        return;
+      if (kind === 'symlink' ? isSymbolicRef(path, readlinkSync(place)) : name === monitorSocket) return;
       unlinkSync(place);
     } catch {
       // Another lane, which removes it itself at the end of its own call, was faster.
@@ -100,6 +107,11 @@ class Sweep {
     }
     this.removed.push(path);
   }
+}
+
+function isSymbolicRef(path: string, target: string): boolean {
+  const isRef = path.startsWith('.git/refs/') || /^\.git\/worktrees\/[^/]+\/(?:HEAD$|refs\/)/u.test(path);
+  return isRef && target.startsWith('refs/') && !target.split('/').includes('..');
 }
 
 /** What went away meanwhile, or what nobody of this user may enter, leads no Git of theirs anywhere. */

@@ -19,9 +19,9 @@ export function writeSharedFolders(state: string, realGit: string, settings: Glo
   return { state, gitConfig, realGit, bin: writeGitShim(join(state, 'bin'), realGit) };
 }
 
-/** The folders of one lane: its home is made at first sight and kept. */
-export function laneFolders(shared: SharedFolders, laneKey: string): WorkerFolders {
-  const home = join(shared.state, 'homes', createHash('sha256').update(laneKey).digest('hex').slice(0, 32));
+/** The folders of one lane: its home, under a name of its own, is made at first sight and kept. */
+export function laneFolders(shared: SharedFolders, homeKey: string): WorkerFolders {
+  const home = join(shared.state, 'homes', createHash('sha256').update(homeKey).digest('hex').slice(0, 32));
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const { state, bin, gitConfig } = shared;
   return { state, bin, gitConfig, home };

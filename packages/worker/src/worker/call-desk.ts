@@ -1,14 +1,25 @@
-import { CodelanesError, describeLane, errorCodeSchema, limits } from '@codelanes/protocol';
+import {
+  CodelanesError,
+  describeLane,
+  errorCodeSchema,
+  isInstructionRead,
+  laneOf,
+  limits,
+  modeOf,
+  operationKinds,
+} from '@codelanes/protocol';
 import type { Assignment, Lease, Report, Settlement, WorkspaceToolResult } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import type { Connection } from '../connection/connection.js';
 import { Holds } from '../lanes/holds.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { runTool } from '../tools/run-tool.js';
+import { sharedReads } from './offer.js';
 import { openLane } from './opened-lane.js';
 import { settleOwedAudit } from './owed-audit.js';
 import { runCommand, type CommandSetting } from './run-command.js';
 import type { ServedRoot } from './served-root.js';
+import { Stopwatch } from './stopwatch.js';
 import { toolContext } from './tool-setting.js';
 
 export interface CallDeskOptions {
@@ -30,19 +41,22 @@ export class CallDesk {
   readonly #options: CallDeskOptions;
   readonly #roots: ReadonlyMap<string, ServedRoot>;
   readonly #holds: Holds;
+  readonly #log: Logger;
   readonly #running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   #closed = false;
   #answeredBusy = false;
 
   constructor(options: CallDeskOptions) {
     this.#options = options;
+    this.#log = options.log;
     this.#roots = new Map(options.roots.map((root) => [root.id, root]));
     this.#holds = new Holds({ slots: options.slots, filePool: limits.filePool }, (lane) =>
       options.roots.some((root) => root.quarantine.blocks(lane) !== undefined),
     );
   }
 
-  take(assignment: Assignment): void {
+  take(told: Assignment): void {
+    const assignment = asRequested(told);
     const { callId, lane, pool } = assignment;
     const root = this.#roots.get(assignment.request.workspaceId);
     if (root === undefined) {
@@ -77,7 +91,7 @@ export class CallDesk {
     this.#running.get(callId)?.stop.abort();
   }
 
-  /** Something else than an end of a call has made room: a lane was given back. */
+  /** A call has ended or a lane was given back: what was answered `busy` may be offered again. */
   freed(): void {
     if (this.#answeredBusy) this.#report({ state: 'freed' });
     this.#answeredBusy = false;
@@ -108,37 +122,46 @@ export class CallDesk {
       case 'quarantined': {
         const why = root.quarantine.blocks(assignment.lane)?.reason ?? 'It is quarantined.';
         const message = `The lane ${describeLane(assignment.lane)} is closed. ${why}`;
-        this.#settle(assignment, rejected(new CodelanesError('WORKSPACE_QUARANTINED', message)));
+        this.#settle(assignment, rejected(new CodelanesError('WORKSPACE_QUARANTINED', message), root));
       }
     }
   }
 
   async #run(root: ServedRoot, assignment: Assignment, signal: AbortSignal): Promise<void> {
+    const log = this.#log.child(traceOf(assignment));
+    const stopwatch = new Stopwatch();
     let settlement: Settlement;
     try {
-      settlement = { status: 'fulfilled', result: await this.#perform(root, assignment, signal) };
+      settlement = { status: 'fulfilled', result: await this.#perform(root, assignment, signal, stopwatch) };
     } catch (error) {
-      if (!CodelanesError.is(error)) {
-        this.#options.log.error({ err: error, callId: assignment.callId }, 'a call failed in the worker');
-      }
-      settlement = rejected(error);
+      if (!CodelanesError.is(error)) log.error({ err: error }, 'a call failed in the worker');
+      settlement = rejected(error, root);
     }
-    await root.journal.end(assignment.callId);
+    const ranMs = stopwatch.elapsedMs();
+    const code = settlement.status === 'rejected' ? settlement.error.code : undefined;
+    log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, 'a call ended');
+    // What the journal still calls open is found gone at the next start; the call has ended all the same.
+    await root.journal.end(assignment.callId).catch((error: unknown) => {
+      log.error({ err: error }, 'the end of a call could not be journalled');
+    });
     // Nothing of the call runs any more, or its lane is quarantined: the lane is free before the bridge hears.
     this.#holds.release(assignment.callId);
     this.#running.delete(assignment.callId);
-    this.#answeredBusy = false;
-    this.#settle(assignment, settlement);
+    this.#settle(assignment, settlement, ranMs);
+    // The settlement of a call whose lease was lost tells the bridge nothing, or is never sent.
+    this.freed();
   }
 
   async #perform(
     root: ServedRoot,
     assignment: Assignment,
     signal: AbortSignal,
+    stopwatch: Stopwatch,
   ): Promise<WorkspaceToolResult> {
     const { request } = assignment;
     const { commands, connection, ripgrep, log } = this.#options;
-    await settleOwedAudit(root, commands?.(root), log);
+    // A read of instructions holds no lane: the command whose audit is owed may be running now.
+    if (assignment.pool !== 'none') await settleOwedAudit(root, commands?.(root), log);
     const lane = openLane(root, request);
     try {
       if (request.operation !== 'execute_command') {
@@ -148,6 +171,7 @@ export class CallDesk {
         throw new CodelanesError('COMMAND_DISABLED', 'This machine cannot wall a command, so none is run.');
       }
       const onStart = (init: ProcessIdentity) => {
+        stopwatch.start();
         connection.send({ kind: 'started', lease: leaseOf(assignment), init });
       };
       return await runCommand(commands(root), { root, assignment, request, signal, onStart }, lane);
@@ -160,22 +184,37 @@ export class CallDesk {
     this.#options.connection.send({ kind: 'report', report });
   }
 
-  #settle(assignment: Assignment, settlement: Settlement): void {
-    this.#options.connection.send({ kind: 'settle', lease: leaseOf(assignment), settlement });
+  #settle(assignment: Assignment, settlement: Settlement, ranMs?: number): void {
+    this.#options.connection.send({ kind: 'settle', lease: leaseOf(assignment), settlement, ranMs });
   }
+}
+
+/** By what a call is found again in the logs of its caller and of the bridge. */
+function traceOf({ callId, requestId, traceparent }: Assignment) {
+  return { callId, requestId, traceparent };
+}
+
+/** What a call occupies follows from its request; the wire's word for it is never relied on. */
+function asRequested(told: Assignment): Assignment {
+  const { request } = told;
+  return {
+    ...told,
+    lane: laneOf(request),
+    mode: modeOf(request.operation, sharedReads),
+    pool: isInstructionRead(request) ? 'none' : operationKinds[request.operation].pool,
+  };
 }
 
 function leaseOf({ callId, generation, token }: Assignment): Lease {
   return { callId, generation, token };
 }
 
-function rejected(error: unknown): Settlement {
+/** Sentences for the operator name places of this machine; to a caller the root is called by its id. */
+function rejected(error: unknown, root?: ServedRoot): Settlement {
   if (CodelanesError.is(error)) {
     const code = errorCodeSchema.parse(error.code);
-    return {
-      status: 'rejected',
-      error: { code, message: error.message.slice(0, limits.errorMessageLength) },
-    };
+    const shown = root === undefined ? error.message : error.message.replaceAll(root.path, root.id);
+    return { status: 'rejected', error: { code, message: shown.slice(0, limits.errorMessageLength) } };
   }
   const message = 'The worker met a fault of its own; its log says more.';
   return { status: 'rejected', error: { code: 'INTERNAL_FAULT', message } };

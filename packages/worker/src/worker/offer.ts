@@ -1,6 +1,9 @@
 import { operationSchema } from '@codelanes/protocol';
 import type { Capabilities, Operation } from '@codelanes/protocol';
 
+/** Whether reads of one lane run side by side here. */
+export const sharedReads = true;
+
 /** A root as it can be offered: what verification and the sandbox's self-test found out about it. */
 export interface OfferedRoot {
   readonly id: string;
@@ -17,7 +20,7 @@ export function capabilitiesOf(roots: readonly OfferedRoot[], commands: boolean)
     statefulWorkspace: true,
     sandboxProfile: commands ? 'codelanes-bubblewrap' : 'codelanes-no-commands',
     runtimes: commands ? ['bash'] : [],
-    sharedReads: true,
+    sharedReads,
     workspaceTools: {
       protocolVersion: 1,
       operations,

@@ -112,12 +112,12 @@ function refusePlainHttp(url: URL, allowed: boolean): void {
 /** A root that holds the operator's home or the worker's state would hand both to the agents. */
 function refuseExposed(root: string, home: string, stateDir: string): void {
   const holds = (path: string) => path === root || path.startsWith(`${root}/`);
+  if (holds(home)) {
+    throw new OptionsError(`The root "${root}" holds your home folder: serve the folder of one repository.`);
+  }
   if (holds(stateDir)) {
     throw new OptionsError(
       `The state folder "${stateDir}" lies in the root "${root}": move it with --state.`,
     );
-  }
-  if (holds(home)) {
-    throw new OptionsError(`The root "${root}" holds your home folder: serve the folder of one repository.`);
   }
 }

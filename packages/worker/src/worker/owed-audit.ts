@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { laneKey } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import { dropGitlinks } from '../commands/drop-gitlinks.js';
 import { auditCheckout } from '../sandbox/audit/audit.js';
+import { placeOfGitlink, type Gitlink } from '../sandbox/audit/gitlinks.js';
 import type { Snapshot } from '../sandbox/audit/snapshot.js';
 import { laneTop } from '../sandbox/lane-facts.js';
 import { openLaneSandbox } from '../sandbox/lane-sandbox.js';
 import { laneFolders } from '../sandbox/worker-folders.js';
 import { openLane } from './opened-lane.js';
 import type { CommandSetting } from './run-command.js';
-import type { ServedRoot } from './served-root.js';
+import { homeKey, type ServedRoot } from './served-root.js';
 import { forgetSnapshot, keptSnapshot } from './snapshot-file.js';
 
 const underWay = new WeakMap<ServedRoot, Promise<void>>();
@@ -53,23 +53,25 @@ async function auditNow(
 async function drop(
   root: ServedRoot,
   setting: CommandSetting | undefined,
-  paths: readonly string[],
+  gitlinks: readonly Gitlink[],
   log: Logger,
 ): Promise<string[]> {
   if (setting === undefined) {
-    return [`Take these out of the index by hand, since no Git can be walled here: ${paths.join(', ')}.`];
+    return [
+      `Take these out of the index by hand, since no Git can be walled here: ${gitlinks.map(placeOfGitlink).join(', ')}.`,
+    ];
   }
   const { machine, shared } = setting;
   const lane = openLane(root, { workspaceId: root.id });
   const sandbox = openLaneSandbox(lane.facts, {
     machine,
-    folders: laneFolders(shared, laneKey(root.lane)),
+    folders: laneFolders(shared, homeKey(root, root.lane)),
     workingDirectory: laneTop(lane.facts),
   });
   const call = randomBytes(16).toString('hex');
   try {
     const { dropped, sentence } = await dropGitlinks({
-      paths,
+      gitlinks,
       sandbox,
       realGit: shared.realGit,
       journalId: root.journal.id,

@@ -1,4 +1,4 @@
-import { CodelanesError, describeLane, laneKey, limits } from '@codelanes/protocol';
+import { CodelanesError, describeLane, limits } from '@codelanes/protocol';
 import type { Assignment, ExecuteCommandRequest, ExecuteCommandResult } from '@codelanes/protocol';
 import { runInLane, type LaneOutcome, type StartRecord } from '../commands/run-in-lane.js';
 import { FileRefusal } from '../files/refusal.js';
@@ -7,7 +7,7 @@ import { laneTop } from '../sandbox/lane-facts.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedFolders } from '../sandbox/worker-folders.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
-import type { ServedRoot } from './served-root.js';
+import { homeKey, type ServedRoot } from './served-root.js';
 import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
 
 /** What every command of a root is run with. */
@@ -63,15 +63,16 @@ class CommandRun {
 
   async run(): Promise<ExecuteCommandResult> {
     const { root, request } = this.#call;
-    // While something may still write into the checkout an audit proves nothing, so it stays owed.
-    let auditOwed = false;
+    let audited = false;
     try {
       const outcome = await this.#execute();
-      auditOwed = !outcome.gone;
+      // While something may still write into the checkout an audit proves nothing, so it stays owed.
+      audited = outcome.gone;
       if (outcome.quarantine !== undefined) await this.#quarantine(outcome.quarantine, outcome.gone);
       return resultOf(request, outcome);
     } finally {
-      if (this.#lane.facts.kind === 'checkout' && !auditOwed) forgetSnapshot(root.stateDir);
+      const isOwed = this.#init !== undefined && !audited;
+      if (this.#lane.facts.kind === 'checkout' && !isOwed) forgetSnapshot(root.stateDir);
     }
   }
 
@@ -80,7 +81,7 @@ class CommandRun {
     const { root, assignment, request, signal } = this.#call;
     return runInLane({
       lane: this.#lane.facts,
-      laneKey: laneKey(assignment.lane),
+      homeKey: homeKey(root, assignment.lane),
       machine,
       shared,
       workingDirectory: workingDirectoryOf(this.#lane, request.cwd),

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Lane } from '@codelanes/protocol';
+import { basename, join } from 'node:path';
+import { laneKey, type Lane } from '@codelanes/protocol';
 import type { Root } from '../environment/roots.js';
 import { identityOf, type FileIdentity } from '../files/directory.js';
 import { pinCheckout, type CheckoutPin } from '../lanes/checkout.js';
@@ -38,10 +38,15 @@ export function rootStateDir(stateDir: string, identity: FileIdentity): string {
   return join(stateDir, 'roots', rootKey(identity));
 }
 
+/** Names the home of a lane among those of a state folder: folders of one name are served under one id. */
+export function homeKey({ stateDir }: ServedRoot, lane: Lane): string {
+  return `${basename(stateDir)} ${laneKey(lane)}`;
+}
+
 /**
  * Takes a root: its locks first, then everything that only their holder may open.
  *
- * @throws {CodelanesError} `REGISTRATION_INVALID` where another worker holds it.
+ * @throws {RootError} where another worker holds it.
  */
 export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot> {
   const identity = identityOf(statSync(root.root, { bigint: true }));

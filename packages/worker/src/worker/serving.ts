@@ -75,9 +75,15 @@ export class Serving {
     const ripgrep = findRipgrep(process.env['PATH'] ?? '');
     const { slots } = options;
     this.#desk = new CallDesk({ roots, slots, connection: this.#connection, log, commands, ripgrep });
+    for (const root of roots) {
+      root.quarantine.onChange(() => {
+        this.#tellQuarantines();
+      });
+    }
+    this.#tellQuarantines();
     this.#watches = [
       ...roots.map((root) => this.#watchQuarantine(root)),
-      watchReleases(options.stateDir, (key) => void this.#release(key)),
+      ...roots.map((root) => this.#watchReleases(root)),
     ];
   }
 
@@ -203,10 +209,29 @@ export class Serving {
     });
   }
 
-  async #release(key: string): Promise<void> {
-    for (const root of this.#roots) {
-      if (await root.quarantine.release(key)) this.#log.warn({ lane: key }, 'lane released by the operator');
-    }
+  /** The connection repeats it to every bridge that the worker registers with. */
+  #tellQuarantines(): void {
+    const closed = this.#roots.flatMap((root) => root.quarantine.list());
+    this.#connection.send({
+      kind: 'quarantines',
+      closed: closed.map(({ lane, reason, since }) => ({ lane, reason, since })),
+    });
+  }
+
+  #watchReleases(root: ServedRoot): () => void {
+    const onError = (error: unknown) => {
+      this.#log.error({ err: error }, 'a lane could not be released');
+    };
+    return watchReleases(root.stateDir, {
+      take: (key) => {
+        this.#release(root, key).catch(onError);
+      },
+      onError,
+    });
+  }
+
+  async #release(root: ServedRoot, key: string): Promise<void> {
+    if (await root.quarantine.release(key)) this.#log.warn({ lane: key }, 'lane released by the operator');
     this.#desk.freed();
   }
 }

@@ -51,6 +51,8 @@ export interface CallRecord {
   /** As it was submitted; unknown for a call that a worker held when it registered, dropped when a call ends. */
   call: NewCall | undefined;
   readonly submittedAt: number;
+  /** When the rule last started it. */
+  startedAt: number;
   state: RecordState;
   /** When it entered its state; of a waiting call when it was submitted, of a cancelled one when it started. */
   since: number;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Assignment, Lease, Report, Settlement } from '@codelanes/protocol';
-import type { Fetched, Refused, Renewed, WorkerFence } from '../store.js';
+import type { CallTiming, Fetched, Refused, Renewed, Settled, WorkerFence } from '../store.js';
 import { isEnded, leaseOf, type CallRecord, type HeldLease } from './call-record.js';
 import { hear } from './liveness.js';
 import type { Memory } from './memory.js';
@@ -42,6 +42,9 @@ export function report(
     if (said.state === 'busy') busy(memory, worker, said);
     if (said.state === 'denied') denied(memory, worker, said.callId);
     if (said.state === 'interrupted') interrupted(memory, worker, said.callId);
+    if (said.state === 'quarantines') {
+      worker.quarantines = { lanes: said.quarantined, toldAt: memory.clock.now() };
+    }
   }
   startWhatCan(memory, worker);
   return { fenced };
@@ -66,7 +69,7 @@ export function settle(
   fence: WorkerFence,
   { callId, token }: Lease,
   settlement: Settlement,
-): { readonly accepted: boolean } {
+): Settled {
   hear(memory, fence);
   const worker = memory.workers.get(fence.workerId);
   const record = memory.calls.get(callId);
@@ -75,21 +78,29 @@ export function settle(
     return { accepted: record !== undefined && isSame(record, token, settlement) };
   }
   const accepted = record !== undefined && leaseOf(record.state) === lease;
+  const timing = accepted ? timingOf(memory, record) : undefined;
   if (accepted) {
     const cancelled = record.state.name === 'cancelling';
     toEnded(memory, record, { how: 'settled', settlement, cancelled });
   } else release(memory, lease);
   offerWithheld(worker);
   startWhatCan(memory, worker);
-  return { accepted };
+  return { accepted, timing };
 }
 
 function deliver(memory: Memory, record: CallRecord): Assignment {
   const { call } = record;
   if (call === undefined) throw new Error(`call ${record.callId} is reserved, but its request is gone`);
-  const { callId, lane, mode, pool, executionMs, request } = call;
+  const { callId, lane, mode, pool, executionMs, request, trace } = call;
   const { generation, token } = toDelivered(memory, record);
-  return { callId, generation, token, lane, mode, pool, executionMs, request };
+  return { callId, generation, token, lane, mode, pool, executionMs, request, ...trace };
+}
+
+/** Nothing of a call that this store never saw submitted. */
+function timingOf(memory: Memory, { call, submittedAt, startedAt }: CallRecord): CallTiming | undefined {
+  if (call === undefined) return undefined;
+  const totalMs = memory.clock.now() - submittedAt;
+  return { operation: call.request.operation, queuedMs: startedAt - submittedAt, totalMs };
 }
 
 /** What the worker is to stop: what was cancelled, and what it still holds of a call that has ended. */

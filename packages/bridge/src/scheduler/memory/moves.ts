@@ -28,7 +28,8 @@ export function toReserved(memory: Memory, record: CallRecord): void {
   if (claim !== undefined) worker.running.add(claim);
   worker.reserved.add(record);
   memory.reservations.begin(record);
-  enter(memory, record, { name: 'reserved' }, memory.clock.now());
+  record.startedAt = memory.clock.now();
+  enter(memory, record, { name: 'reserved' }, record.startedAt);
   memory.workerListeners.mark(worker.workerId);
 }
 

@@ -3,6 +3,7 @@ import type { Clock, NewCall, Refused, Submitted, Withdrawn, WithdrawReason } fr
 import type { CallRecord } from './call-record.js';
 import type { Memory } from './memory.js';
 import { startWhatCan, toEnded, toLeased, toWaiting } from './moves.js';
+import { queueFullText, type QueueBound } from '../queue-full.js';
 import { refused } from './refused.js';
 import { waitingReason } from './waiting-reason.js';
 import { isOnline } from './liveness.js';
@@ -17,12 +18,8 @@ export function submit(memory: Memory, call: NewCall): Submitted | Refused {
   if (worker === undefined || !isOnline(memory, worker)) {
     return refused('WORKER_OFFLINE', `Worker ${call.workerId} was not heard from lately.`);
   }
-  if (worker.waitingCalls.size >= memory.settings.queueLength) {
-    return refused(
-      'WORKER_QUEUE_FULL',
-      `${worker.waitingCalls.size} calls wait for ${call.workerId} already.`,
-    );
-  }
+  const bound = fullBound(memory, worker, call.principal);
+  if (bound !== undefined) return refused('WORKER_QUEUE_FULL', queueFullText(call.workerId, bound));
   const record = newRecord(memory.clock, worker, call, takeKeptPlace(memory, worker, call));
   memory.calls.set(call.callId, record);
   toWaiting(memory, record, false);
@@ -57,6 +54,20 @@ export function cancel(memory: Memory, callId: string): CallState | undefined {
   return record.state.name;
 }
 
+/** Which bound of the queue one more call of that principal would break. */
+function fullBound(
+  { settings }: Memory,
+  { waitingCalls }: WorkerRecord,
+  principal: string,
+): QueueBound | undefined {
+  if (waitingCalls.size >= settings.queueLength) return 'queue';
+  // Only a queue that holds as many calls at all can hold as many of one principal.
+  if (waitingCalls.size < settings.principalQueueLength) return undefined;
+  let own = 0;
+  for (const record of waitingCalls) if (record.principal === principal) own += 1;
+  return own >= settings.principalQueueLength ? 'share' : undefined;
+}
+
 function newRecord(clock: Clock, worker: WorkerRecord, call: NewCall, sequence: number): CallRecord {
   const { callId, principal, lane, mode, pool } = call;
   const now = clock.now();
@@ -68,6 +79,7 @@ function newRecord(clock: Clock, worker: WorkerRecord, call: NewCall, sequence: 
     claim: pool === 'none' ? undefined : { id: callId, lane, mode, pool, principal, sequence },
     call,
     submittedAt: now,
+    startedAt: now,
     state: { name: 'waiting', withheld: false },
     since: now,
     revision: 0,

@@ -26,6 +26,7 @@ export function register(memory: Memory, registration: Registration): Registered
   worker.registration = registration;
   worker.room = new Room(registration.slots, registration.filePool, registration.capacities);
   worker.heardAt = now;
+  worker.quarantines = { lanes: registration.quarantined ?? [], toldAt: now };
 
   if (!sameJournal) interruptLeases(memory, worker);
   if (!sameIncarnation) {
@@ -94,6 +95,7 @@ function enterHeldCall(memory: Memory, held: HeldCall, lease: HeldLease): void {
     claim: lease.claim,
     call: undefined,
     submittedAt: now,
+    startedAt: now,
     state: { name: 'cancelling', lease },
     since: now,
     revision: 0,

@@ -1,9 +1,10 @@
 import type { CallView, LanesView } from '@codelanes/protocol';
-import type { OwnedCallView, WorkerView } from '../store.js';
+import type { OwnedCallView, WorkerLoad, WorkerView } from '../store.js';
 import type { CallRecord } from './call-record.js';
 import { isOnline, leaseExpiresInMs } from './liveness.js';
 import type { Memory } from './memory.js';
 import { waitingReason } from './waiting-reason.js';
+import type { WorkerRecord } from './worker-record.js';
 
 /** What is known of a worker. */
 export function viewWorker(memory: Memory, workerId: string): WorkerView | undefined {
@@ -13,6 +14,17 @@ export function viewWorker(memory: Memory, workerId: string): WorkerView | undef
     online: isOnline(memory, worker),
     leaseExpiresInMs: leaseExpiresInMs(memory, worker),
     capabilities: worker.registration.capabilities,
+  };
+}
+
+/** How much runs and waits at a worker. */
+export function viewLoad(memory: Memory, workerId: string): WorkerLoad | undefined {
+  const worker = memory.workers.get(workerId);
+  if (worker === undefined) return undefined;
+  const { running, waitingCalls } = worker;
+  return {
+    running: { command: running.inPool('command'), file: running.inPool('file') },
+    waiting: waitingCalls.size,
   };
 }
 
@@ -29,7 +41,7 @@ export function viewCall(memory: Memory, callId: string): OwnedCallView | undefi
     revision,
     ...(state.name === 'waiting' ? { waiting: waitingReason(memory, record) } : {}),
   };
-  return { principal, view };
+  return { workerId: record.worker.workerId, principal, view };
 }
 
 /** Everything of one worker, for an administrator; instruction reads take no lane and are not among it. */
@@ -57,7 +69,13 @@ export function viewLanes(memory: Memory, workerId: string): LanesView | undefin
     files: { used: worker.running.inPool('file'), of: worker.room.filePool },
     running,
     waiting,
+    quarantined: quarantinedNow(memory, worker),
   };
+}
+
+function quarantinedNow({ clock }: Memory, { quarantines }: WorkerRecord): LanesView['quarantined'] {
+  const passed = Math.floor(clock.now() - quarantines.toldAt);
+  return quarantines.lanes.map((entry) => ({ ...entry, sinceMs: entry.sinceMs + passed }));
 }
 
 function listedCall(memory: Memory, record: CallRecord) {

@@ -1,3 +1,4 @@
+import type { QuarantinedLane } from '@codelanes/protocol';
 import type { QueuedCall } from '../queued-call.js';
 import { Room } from '../room.js';
 import { RunningIndex } from '../running-index.js';
@@ -14,12 +15,19 @@ export interface KeptPlace {
   readonly since: number;
 }
 
+/** The lanes that a worker has closed, as it said at that time. */
+export interface Quarantines {
+  readonly lanes: readonly QuarantinedLane[];
+  readonly toldAt: number;
+}
+
 /** Everything of one worker; calls of different workers never meet. */
 export class WorkerRecord {
   readonly workerId: string;
   registration: Registration;
   room: Room;
   heardAt: number;
+  quarantines: Quarantines;
 
   readonly waiting = new WaitingIndex();
   readonly running = new RunningIndex();
@@ -44,6 +52,7 @@ export class WorkerRecord {
     this.registration = registration;
     this.room = new Room(registration.slots, registration.filePool, registration.capacities);
     this.heardAt = now;
+    this.quarantines = { lanes: registration.quarantined ?? [], toldAt: now };
   }
 
   nextSequence(): number {

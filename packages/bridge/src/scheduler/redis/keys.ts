@@ -17,15 +17,35 @@ export class RedisKeys {
     return `${this.#prefix}:layout`;
   }
 
+  /** The ids of all workers that registered. */
+  get workers(): string {
+    return `${this.#prefix}:workers`;
+  }
+
+  /** The key that is there for as long as a worker is known. */
+  stateOf(workerId: string): string {
+    return `${this.#prefix}:{${workerId}}`;
+  }
+
   /** The keys of a worker, in the order in which scripts take them. */
   ofWorker(workerId: string): readonly string[] {
-    const own = `${this.#prefix}:{${workerId}}`;
+    const own = this.stateOf(workerId);
     return [own, `${own}:calls`, `${own}:held`, `${own}:index`, `${own}:due`, `${own}:ended`];
   }
 
   /** Where the changes of a worker and of its calls are told. */
   channelOf(workerId: string): string {
     return `${this.#prefix}:{${workerId}}:news`;
+  }
+
+  /** The durable requests of one principal at a worker; what scripts of durable requests take as seventh key. */
+  requestsOf(workerId: string, principal: string): string {
+    return `${this.stateOf(workerId)}:requests:${principal}`;
+  }
+
+  /** The id of the worker that a durable request belongs to. */
+  workerOfRequest(principal: string, requestId: string): string {
+    return `${this.#prefix}:request:{${principal}:${requestId}}`;
   }
 
   /** The id of the worker that a call belongs to. */

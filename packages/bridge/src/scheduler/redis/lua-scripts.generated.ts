@@ -8,33 +8,38 @@ local endRemembered, replicaSilent, keysKept = tonumber(ARGV[6]), tonumber(ARGV[
 local layout = '1'
 local store = {}`;
 
-const worker = `local worker, workerChanges = {}, {}
+const worker = `local worker = {}
 local news, somethingToFetch = {}, false
-function store.put(field, value)
-  worker[field] = value
-  workerChanges[field] = value
-end
 function store.clockNow()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 function store.openWorker()
-  local found = redis.call('HMGET', workerKey, 'layout', 'seen', 'heard', 'incarnation', 'journal', 'slots',
-    'files', 'capacities', 'offering', 'sequence', 'starts', 'generation', 'withheld', 'loose', 'kept', 'fetched')
-  worker.layout = found[1]
-  worker.known = found[1] and true or false
-  worker.now = math.max(store.clockNow(), tonumber(found[2] or 0))
-  worker.heard = tonumber(found[3] or 0)
-  worker.incarnation, worker.journal = found[4], found[5]
-  worker.slots, worker.files = tonumber(found[6] or 0), tonumber(found[7] or 0)
-  worker.capacities = found[8] or ''
-  worker.offering = found[9] ~= '0'
-  worker.sequence, worker.starts = tonumber(found[10] or 0), tonumber(found[11] or 0)
-  worker.generation = tonumber(found[12] or 0)
-  worker.withheld, worker.loose = found[13] or '', found[14] or ''
-  worker.kept = tonumber(found[15] or 0)
-  worker.fetched = found[16]
+  local found = redis.call('HMGET', workerKey, 'layout', 'state')
+  worker.layout, worker.known = found[1], found[1] and true or false
+  worker.now = store.clockNow()
+  if not worker.known or worker.layout ~= layout then
+    worker.heard, worker.sequence, worker.starts, worker.generation, worker.kept = 0, 0, 0, 0, 0
+    worker.capacities, worker.withheld, worker.loose, worker.fetched = '', '', '', ''
+    worker.offering = true
+    return
+  end
+  local seen, heard, incarnation, journal, slots, files, capacities, offering, sequence, starts, generation,
+    withheld, loose, kept, fetched = string.match(found[2],
+      '^([^|]*)|([^|]*)|(%x*)|(%x*)|(%d+)|(%d+)|([^|]*)|(%d)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%x*)$')
+  worker.now = math.max(worker.now, tonumber(seen))
+  worker.heard, worker.incarnation, worker.journal = tonumber(heard), incarnation, journal
+  worker.slots, worker.files, worker.capacities = tonumber(slots), tonumber(files), capacities
+  worker.offering, worker.sequence, worker.starts = offering == '1', tonumber(sequence), tonumber(starts)
+  worker.generation, worker.withheld, worker.loose = tonumber(generation), withheld, loose
+  worker.kept, worker.fetched = tonumber(kept), fetched
+end
+function store.saveWorker()
+  redis.call('HSET', workerKey, 'state', table.concat({ worker.now, worker.heard,
+    worker.incarnation, worker.journal, worker.slots, worker.files, worker.capacities,
+    worker.offering and '1' or '0', worker.sequence, worker.starts, worker.generation, worker.withheld,
+    worker.loose, worker.kept, worker.fetched }, '|'))
 end
 function store.leaseLeft()
   return math.max(0, math.ceil(worker.heard + leaseTtl - worker.now))
@@ -42,21 +47,17 @@ end
 function store.isOnline()
   return worker.known and store.leaseLeft() > 0
 end
-function store.setOffering(offering)
-  worker.offering = offering
-  workerChanges.offering = offering and '1' or '0'
-end
 function store.nextSequence()
-  store.put('sequence', worker.sequence + 1)
+  worker.sequence = worker.sequence + 1
   return string.format('%012d', worker.sequence)
 end
 function store.addTo(field, id)
-  if not string.find(worker[field], id, 1, true) then store.put(field, worker[field] .. id .. ',') end
+  if not string.find(worker[field], id, 1, true) then worker[field] = worker[field] .. id .. ',' end
 end
 function store.takeFrom(field, id)
   if worker[field] == '' then return end
   local from, to = string.find(worker[field], id .. ',', 1, true)
-  if from then store.put(field, string.sub(worker[field], 1, from - 1) .. string.sub(worker[field], to + 1)) end
+  if from then worker[field] = string.sub(worker[field], 1, from - 1) .. string.sub(worker[field], to + 1) end
 end
 function store.isIn(field, id)
   return worker[field] ~= '' and string.find(worker[field], id, 1, true) ~= nil
@@ -64,8 +65,11 @@ end
 function store.hear(incarnation)
   if not worker.known then return 'WORKER_NOT_FOUND' end
   if worker.incarnation ~= incarnation then return 'WORKER_FENCED' end
-  store.put('heard', worker.now)
+  worker.heard = worker.now
   return nil
+end
+function store.keepQuarantined(lanes)
+  redis.call('HSET', workerKey, 'quarantined', lanes, 'quarantinedAt', worker.now)
 end`;
 
 const pending = `local fieldsOf, goneOf = { calls = {}, held = {} }, { calls = {}, held = {} }
@@ -119,28 +123,32 @@ function store.flush()
   store.flushFields('HSET', heldKey, fieldsOf.held, true)
   store.flushFields('HDEL', heldKey, goneOf.held)
   store.flushFields('ZADD', endedKey, endedAt, true, true)
-  store.flushDue()
 end`;
 
 const calls = `local calls = {}
 local ended = { settled = true, withdrawn = true, interrupted = true }
+local durable = '!'
+local durableEndKept = 86400000
+function store.endKept(call)
+  return call.replica == durable and durableEndKept or endRemembered
+end
 function store.readCall(id)
   if calls[id] then return calls[id] end
   local text = redis.call('HGET', callsKey, id)
   if not text then return nil end
-  local state, since, submitted, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
+  local state, since, submitted, started, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
     attempt = string.match(text,
-      '^(%a+)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
-  local call = { id = id, state = state, since = since, submitted = submitted, revision = revision,
+      '^(%a+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+  local call = { id = id, state = state, since = since, submitted = submitted, started = started, revision = revision,
     sequence = sequence, lane = lane, mode = mode, pool = pool, principal = principal, fingerprint = fingerprint,
     operation = operation, replica = replica, attempt = attempt }
-  if ended[call.state] and tonumber(call.since) + endRemembered <= worker.now then return nil end
+  if ended[call.state] and tonumber(call.since) + store.endKept(call) <= worker.now then return nil end
   calls[id] = call
   return call
 end
 function store.writeCall(call)
   calls[call.id] = call
-  store.setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.revision, call.sequence,
+  store.setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.started, call.revision, call.sequence,
     call.lane, call.mode, call.pool, call.principal, call.fingerprint, call.operation, call.replica, call.attempt }, '|'))
 end
 function store.enter(call, state, since)
@@ -153,6 +161,7 @@ function store.forget(limit)
   for _, id in ipairs(ids) do
     store.dropField('calls', id)
     store.dropField('calls', id .. ':e')
+    store.dropField('calls', id .. ':b')
     calls[id] = nil
   end
   if #ids > 0 then redis.call('ZREM', endedKey, unpack(ids)) end
@@ -294,6 +303,11 @@ end`;
 const waiting = `function store.within(prefix, ...)
   return redis.call('ZRANGEBYLEX', indexKey, '[' .. prefix, '(' .. prefix .. '\\255', ...)
 end
+local isEmpty
+function store.nothingWaits()
+  if isEmpty == nil then isEmpty = redis.call('ZCARD', indexKey) <= 1 end
+  return isEmpty
+end
 function store.first(prefix)
   return store.within(prefix, 'LIMIT', 0, 1)[1]
 end
@@ -301,9 +315,10 @@ function store.placeIn(member)
   return string.match(member, '|(%d+)|([^|]*)$')
 end
 function store.addMembers(members)
+  isEmpty = false
   local values = {}
   for _, member in ipairs(members) do
-    values[#values + 1] = 0
+    values[#values + 1] = '0'
     values[#values + 1] = member
   end
   store.inChunks('ZADD', indexKey, values)
@@ -326,7 +341,15 @@ end
 function store.ownedBy(call)
   return 'o|' .. call.replica .. '|' .. call.id
 end
+function store.sharedBy(call)
+  return 'p|' .. call.principal .. '|' .. call.id
+end
+function store.countWithin(prefix)
+  if store.nothingWaits() then return 0 end
+  return redis.call('ZLEXCOUNT', indexKey, '[' .. prefix, '(' .. prefix .. '\\255')
+end
 function store.waitingRival(call)
+  if store.nothingWaits() then return nil end
   local here, beneath = 'X|', 'x|'
   if call.mode == 'x' then here, beneath = 'A|', 'a|' end
   local nodes = store.nodesTo(call.lane)
@@ -357,6 +380,7 @@ function store.addReady(call)
   if sequence then redis.call('ZREM', indexKey, 'H|' .. group .. '|' .. sequence .. '|' .. call.principal) end
 end
 function store.evaluate(line)
+  if store.nothingWaits() then return end
   local member = store.first(line)
   if not member then return end
   local sequence, id = store.placeIn(member)
@@ -367,6 +391,7 @@ function store.evaluate(line)
   else store.addReady(call) end
 end
 function store.departed(sequence)
+  if store.nothingWaits() then return end
   local prefix = 'b|' .. sequence .. '|'
   local members = store.within(prefix)
   if #members == 0 then return end
@@ -377,6 +402,7 @@ function store.insertWaiting(call, blocker)
   local members = store.rivalMembers(call)
   local withheld = store.isIn('withheld', call.id)
   members[#members + 1] = store.ownedBy(call)
+  members[#members + 1] = store.sharedBy(call)
   if call.mode == 's' and not withheld then
     members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id
   end
@@ -386,6 +412,7 @@ end
 function store.removeWaiting(call)
   local members = store.rivalMembers(call)
   members[#members + 1] = store.ownedBy(call)
+  members[#members + 1] = store.sharedBy(call)
   if call.mode == 's' then members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id end
   local ready, head, group = store.readyMembers(call)
   members[#members + 1] = head
@@ -411,22 +438,27 @@ function store.leave(call)
     store.takeFrom('withheld', call.id)
     if call.pool == 'n' then
       store.takeFrom('loose', call.id)
-      redis.call('ZREM', indexKey, store.ownedBy(call))
+      redis.call('ZREM', indexKey, store.ownedBy(call), store.sharedBy(call))
     else store.removeWaiting(call) end
   elseif call.state == 'reserved' or store.leaseOf(call) then store.vacate(call.id) end
 end
-function store.expectReplica(replica)
+function store.expectReplica(call)
+  local replica = call.replica
   if replica == '' then return end
+  if replica == durable then
+    store.setDue('d|' .. call.id, tonumber(call.attempt))
+    return
+  end
   local member = 'a|' .. replica
   if not dueAt[member] and not redis.call('ZSCORE', dueKey, member) then store.setDue(member, worker.now + replicaSilent) end
 end
 function store.toWaiting(call, withheld)
   store.leave(call)
-  store.expectReplica(call.replica)
+  store.expectReplica(call)
   if withheld then store.addTo('withheld', call.id) end
   if call.pool == 'n' then
     store.addTo('loose', call.id)
-    store.addMembers({ store.ownedBy(call) })
+    store.addMembers({ store.ownedBy(call), store.sharedBy(call) })
   else
     store.insertWaiting(call)
     store.touch(call.sequence, store.lineOf(call))
@@ -434,10 +466,11 @@ function store.toWaiting(call, withheld)
   store.enter(call, 'waiting', call.submitted)
 end
 function store.reserve(call)
-  store.put('starts', worker.starts + 1)
+  worker.starts = worker.starts + 1
   store.occupy(call, 'r', worker.starts)
   store.setDue(call.id, worker.now + fetchWithin)
   somethingToFetch = true
+  call.started = worker.now
   store.enter(call, 'reserved', worker.now)
 end
 function store.toReserved(call)
@@ -450,8 +483,9 @@ function store.toEnded(call, state, ending)
   store.leave(call)
   if call.pool ~= 'n' then store.touch(call.sequence, waited and store.lineOf(call) or nil) end
   store.setField('calls', call.id .. ':e', ending)
-  store.dropField('calls', call.id .. ':b')
-  endedAt[call.id] = worker.now + endRemembered
+  if call.replica == durable then store.dropDue('d|' .. call.id)
+  else store.dropField('calls', call.id .. ':b') end
+  endedAt[call.id] = worker.now + store.endKept(call)
   store.enter(call, state, worker.now)
 end
 function store.withdrawCall(call, why)
@@ -460,6 +494,16 @@ end
 function store.interruptCall(call, reason)
   store.toEnded(call, 'interrupted', 'interrupted|||' .. reason)
 end
+function store.cancelCall(call)
+  if call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
+  elseif call.state == 'delivered' or call.state == 'running' then
+    local hold = store.leaseOf(call)
+    store.termsOf(hold).stop = '1'
+    store.saveHold(hold)
+    somethingToFetch = true
+    store.enter(call, 'cancelling', call.since)
+  end
+end
 function store.release(hold)
   store.vacate(hold.id)
   if hold.pool ~= 'n' then store.touch(hold.sequence, nil) end
@@ -467,7 +511,7 @@ end
 function store.offerWithheld()
   if worker.withheld == '' then return end
   local ids = worker.withheld
-  store.put('withheld', '')
+  worker.withheld = ''
   stirred = true
   for id in string.gmatch(ids, '([^,]+),') do
     local call = store.readCall(id)
@@ -502,11 +546,13 @@ function store.dropPlace(member)
   return place
 end
 function store.takeKeptPlace(fingerprint, principal)
+  if store.nothingWaits() then return nil end
   local member = store.first('k|' .. fingerprint .. '|' .. principal .. '|')
   return member and store.dropPlace(member).sequence
 end`;
 
 const start = `function store.nextToStart()
+  if store.nothingWaits() then return nil end
   local sum = store.tally()
   local best
   for _, group in ipairs(store.groupsWithRoom(sum)) do
@@ -544,7 +590,7 @@ function store.startWhatCan()
 end`;
 
 const due = `function store.reservationLapsed(call)
-  store.setOffering(false)
+  worker.offering = false
   store.toWaiting(call, false)
 end
 function store.leaseEnded(hold)
@@ -565,12 +611,18 @@ function store.replicaGone(replica)
     store.withdrawCall(store.readCall(string.sub(member, #prefix + 1)), 'caller_gone')
   end
 end
+function store.deadlinePassed(member)
+  store.dropDue(member)
+  local call = store.readCall(string.sub(member, 3))
+  if call and (call.state == 'waiting' or call.state == 'reserved') then store.withdrawCall(call, 'deadline') end
+end
 function store.becomesDue(member)
   local kind = string.sub(member, 1, 2)
   if kind == 'k|' then store.dropPlace(member)
   elseif kind == 'a|' then
     store.dropDue(member)
     store.replicaGone(string.sub(member, 3))
+  elseif kind == 'd|' then store.deadlinePassed(member)
   else
     local hold = store.loadHeld()[member]
     if not hold then store.dropDue(member)
@@ -579,15 +631,28 @@ function store.becomesDue(member)
   end
   store.startWhatCan()
 end
+local earliestMember, earliestAt
+function store.lookForDue()
+  local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
+  earliestMember, earliestAt = earliest[1], tonumber(earliest[2] or math.huge)
+end
+function store.nextDueAt()
+  local at = earliestAt
+  if not earliestMember or dueGone[earliestMember] or dueAt[earliestMember] then at = nil end
+  for _, set in pairs(dueAt) do at = at and math.min(at, set) end
+  store.flushDue()
+  if at then return at end
+  store.lookForDue()
+  return earliestAt
+end
 function store.expireDue()
   local now = worker.now
-  while true do
-    local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
-    local at = earliest[1] and tonumber(earliest[2])
-    if not at or at > now then break end
-    worker.now = at
-    store.becomesDue(earliest[1])
+  store.lookForDue()
+  while earliestAt <= now do
+    worker.now = earliestAt
+    store.becomesDue(earliestMember)
     store.flushDue()
+    store.lookForDue()
   end
   worker.now = now
 end`;
@@ -599,26 +664,25 @@ const script = `function store.begin()
   return nil
 end
 function store.keepKeys()
-  if worker.now - worker.kept < keysKept / 4 then return end
-  store.put('kept', worker.now)
+  if worker.kept > 0 and worker.now - worker.kept < keysKept / 4 then return end
+  worker.kept = worker.now
   redis.call('HSET', callsKey, '-', '')
   redis.call('HSET', heldKey, '-', '')
   redis.call('ZADD', indexKey, 0, '-')
   redis.call('ZADD', dueKey, '+inf', '-')
   redis.call('ZADD', endedKey, '+inf', '-')
-  redis.call('HSET', workerKey, 'kept', worker.now)
+  local keepUntil = tonumber(redis.call('HGET', workerKey, 'keepUntil') or 0)
+  local keptFor = math.ceil(math.max(keysKept, keepUntil - worker.now))
   for _, key in ipairs({ workerKey, callsKey, heldKey, indexKey, dueKey, endedKey }) do
-    redis.call('PEXPIRE', key, keysKept)
+    redis.call('PEXPIRE', key, keptFor)
   end
 end
 function store.finish(reply)
   if not worker.known then return reply end
   store.flush()
   store.keepKeys()
-  store.put('seen', worker.now)
-  redis.call('HSET', workerKey, unpack(store.pairsOf(workerChanges)))
-  local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
-  local at = earliest[1] and tonumber(earliest[2]) or math.huge
+  store.saveWorker()
+  local at = store.nextDueAt()
   reply[2] = at == math.huge and '' or tostring(math.max(0, at - worker.now))
   if somethingToFetch or next(news) then
     local told = { reply[2], somethingToFetch and '*' or '' }
@@ -697,6 +761,90 @@ function store.tellReason(reply, call)
   end
 end`;
 
+const entering = `function store.fullBound(principal, most, mostOfOne)
+  if store.countWithin('q|') < math.min(most, mostOfOne) and worker.loose == '' then return nil end
+  if store.countWithin('p|') >= most then return 'queue' end
+  if store.countWithin('p|' .. principal .. '|') >= mostOfOne then return 'share' end
+  return nil
+end
+function store.newCall(replica, attempt)
+  return { id = ARGV[9], since = worker.now, submitted = worker.now, started = '', revision = 0, sequence = '',
+    lane = ARGV[10], mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14],
+    operation = ARGV[15], replica = replica, attempt = attempt, state = 'waiting' }
+end
+function store.expectOwner(call)
+  if call.replica == durable then store.expectReplica(call)
+  else store.setDue('a|' .. call.replica, worker.now + replicaSilent) end
+end
+function store.enterLane(call)
+  local kept = store.takeKeptPlace(call.fingerprint, call.principal)
+  call.sequence = kept or store.nextSequence()
+  local blocker = store.runningRival(call) or store.waitingRival(call)
+  local startsAtOnce = not kept and not blocker and worker.offering and
+    not store.lackingFor(call.pool, call.lane, store.tally())
+  if startsAtOnce then
+    store.reserve(call)
+    return
+  end
+  store.insertWaiting(call, blocker)
+  store.expectOwner(call)
+  store.enter(call, 'waiting', worker.now)
+  if not blocker then store.addReady(call) end
+  if kept then store.startWhatCan() end
+end
+function store.enterQueue(call, body)
+  store.forget(4)
+  calls[call.id] = call
+  store.setField('calls', call.id .. ':b', body)
+  if call.pool ~= 'n' then store.enterLane(call)
+  elseif worker.offering then store.reserve(call)
+  else
+    store.expectOwner(call)
+    store.enter(call, 'waiting', worker.now)
+    store.toWaiting(call, false)
+  end
+end`;
+
+const requests = `local requestsKey = KEYS[7]
+function store.readRequest(id)
+  local text = redis.call('HGET', requestsKey, id)
+  if not text then return nil end
+  local callId, fingerprint, queueWait = string.match(text, '^(%x+)|(%x+)|(%d+)$')
+  local call = store.readCall(callId)
+  return call and { id = id, call = call, fingerprint = fingerprint, queueWait = queueWait }
+end
+function store.tellRequest(reply, request)
+  local call = request.call
+  local body = fieldsOf.calls[call.id .. ':b'] or redis.call('HGET', callsKey, call.id .. ':b') or ''
+  for _, value in ipairs({ call.id, request.queueWait, body, call.state }) do reply[#reply + 1] = value end
+  if call.state == 'waiting' then store.tellReason(reply, call)
+  elseif ended[call.state] then
+    reply[#reply + 1] = fieldsOf.calls[call.id .. ':e'] or redis.call('HGET', callsKey, call.id .. ':e')
+  end
+end
+function store.forgetRequest(id, call)
+  redis.call('HDEL', requestsKey, id)
+  if not call then return end
+  for _, field in ipairs({ call.id, call.id .. ':e', call.id .. ':b' }) do store.dropField('calls', field) end
+  redis.call('ZREM', endedKey, call.id)
+  calls[call.id] = nil
+end
+function store.makeRoomForRequest(most)
+  if redis.call('HLEN', requestsKey) < most then return true end
+  local over, room = {}, false
+  for _, id in ipairs(redis.call('HKEYS', requestsKey)) do
+    local request = store.readRequest(id)
+    if not request then
+      store.forgetRequest(id)
+      room = true
+    elseif ended[request.call.state] then over[#over + 1] = request end
+  end
+  if room then return true end
+  table.sort(over, function(one, other) return tonumber(one.call.since) < tonumber(other.call.since) end)
+  for at = 1, math.min(#over, math.ceil(most / 10)) do store.forgetRequest(over[at].id, over[at].call) end
+  return #over > 0
+end`;
+
 const rebuild = `function store.rebuild()
   for _, prefix in ipairs({ 'b|', 'r|', 'H|' }) do store.inChunks('ZREM', indexKey, store.within(prefix)) end
   local lines = {}
@@ -709,7 +857,7 @@ end`;
 export const luaScripts = {
   beat: {
     keys: 6,
-    sha1: '1c365c4cf6a49135b85cccd2ae6c0fa2449ce438',
+    sha1: '0feaabc8f9d159443b448fb0577b27f81ca910a3',
     text: [
       given,
       worker,
@@ -734,7 +882,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: 'baa7f8b97a50092d4d737f564bcb8035d84c2451',
+    sha1: '9b0a766cf405026fd4756f451cfb4289b27a495c',
     text: [
       given,
       worker,
@@ -762,7 +910,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '9fecc22bafb0dee30b2dd5877390219180c6a298',
+    sha1: 'c42f7685be3f5edf68ab822cdb77ec852ac0faac',
     text: [
       given,
       worker,
@@ -781,22 +929,46 @@ return store.finish(reply)`,
 if refusal then return refusal end
 local call = store.readCall(ARGV[9])
 if not call then return store.finish({ 'OK', '', '' }) end
-if call.state == 'waiting' or call.state == 'reserved' then
-  store.withdrawCall(call, 'cancelled')
-  store.startWhatCan()
-elseif call.state == 'delivered' or call.state == 'running' then
-  local hold = store.leaseOf(call)
-  store.termsOf(hold).stop = '1'
-  store.saveHold(hold)
-  somethingToFetch = true
-  store.enter(call, 'cancelling', call.since)
-end
+store.cancelCall(call)
+store.startWhatCan()
 return store.finish({ 'OK', '', call.state })`,
+    ].join('\n'),
+  },
+  cancelDurable: {
+    keys: 7,
+    sha1: 'ba61156c37fe346ca36fdbd24ce7afa7ac2605fe',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      reason,
+      start,
+      due,
+      script,
+      entering,
+      requests,
+      `local refusal = store.begin()
+if refusal then return refusal end
+local reply = { 'OK', '' }
+local request = worker.known and store.readRequest(ARGV[9])
+if request then
+  store.cancelCall(request.call)
+  store.startWhatCan()
+  store.tellRequest(reply, request)
+end
+return store.finish(reply)`,
     ].join('\n'),
   },
   end: {
     keys: 6,
-    sha1: '8302489af199389d0d4903f448daeb2b467c8fc1',
+    sha1: 'a96c4ced789c4d41dd74bab5a8de63e14f4176ba',
     text: [
       given,
       worker,
@@ -821,7 +993,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '665e5d6e1273c23536cc48d5a5f6e80878ea727d',
+    sha1: 'dcacf55d0b9a66dc339a50e05f173f499bfbe890',
     text: [
       given,
       worker,
@@ -846,7 +1018,7 @@ local function tokenOf(id)
 end
 local repeated = worker.fetched == seed
 if not worker.offering then
-  store.setOffering(true)
+  worker.offering = true
   stirred = true
   store.startWhatCan()
 end
@@ -865,7 +1037,7 @@ local reply = { 'OK', '', tostring(#reserved) }
 for _, hold in ipairs(reserved) do
   local terms = store.termsOf(hold)
   if not repeated then
-    store.put('generation', worker.generation + 1)
+    worker.generation = worker.generation + 1
     hold.phase, terms.generation, terms.token = 'l', worker.generation, tokenOf(hold.id)
     store.saveHold(hold)
     store.setDue(hold.id, worker.now + leaseTtl)
@@ -881,15 +1053,15 @@ for _, hold in ipairs(stopping) do
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
-if #reserved > 0 then store.put('fetched', seed) end
-store.forget(16)
+if #reserved > 0 then worker.fetched = seed end
+if #reserved == 0 then store.forget(16) end
 somethingToFetch = false
 return store.finish(reply)`,
     ].join('\n'),
   },
   lanes: {
     keys: 6,
-    sha1: '66b7591e844a2896a89a0eabfb8fa13958eeefb9',
+    sha1: '3f93e70961f983cd275bd1a81870006103d1257c',
     text: [
       given,
       worker,
@@ -911,6 +1083,9 @@ if not worker.known then return { 'OK', '' } end
 local sum = store.tally()
 local reply = { 'OK', '', tostring(store.leaseLeft()), tostring(sum.c), tostring(worker.slots), tostring(sum.f),
   tostring(worker.files) }
+local closed = redis.call('HMGET', workerKey, 'quarantined', 'quarantinedAt')
+reply[#reply + 1] = closed[1] or '[]'
+reply[#reply + 1] = tostring(math.floor(worker.now - (closed[2] or worker.now)))
 local function tell(call)
   local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, call.principal,
     tostring(math.floor(worker.now - call.since)) }
@@ -932,9 +1107,33 @@ end
 return store.finish(reply)`,
     ].join('\n'),
   },
+  load: {
+    keys: 6,
+    sha1: '90bfe73c08b9ce68ae52b0914e022595817d39f9',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      start,
+      due,
+      script,
+      `local refusal = store.begin()
+if refusal then return refusal end
+if not worker.known then return { 'OK', '' } end
+local sum = store.tally()
+return store.finish({ 'OK', '', tostring(sum.c), tostring(sum.f), tostring(store.countWithin('p|')) })`,
+    ].join('\n'),
+  },
   register: {
     keys: 6,
-    sha1: '66fae397339f7fbfbfc973f2b01039e687ef4657',
+    sha1: '2eadb66fa9942bd10eb9909abe30b357637ed145',
     text: [
       given,
       worker,
@@ -954,18 +1153,20 @@ return store.finish(reply)`,
 if refusal then return refusal end
 local incarnation, journal = ARGV[9], ARGV[10]
 local sameJournal = worker.journal == journal
-if worker.known and not sameJournal and store.isOnline() and ARGV[15] ~= '1' then return store.finish({ 'WORKER_FENCED', '' }) end
+if worker.known and not sameJournal and store.isOnline() and ARGV[15] ~= '1' then
+  return store.finish({ 'WORKER_FENCED', '' })
+end
 local sameIncarnation = worker.incarnation == incarnation
 local irregular = worker.capacities ~= ARGV[14]
 worker.known = true
-store.put('layout', layout)
-store.put('incarnation', incarnation)
-store.put('journal', journal)
-workerChanges.capabilities = ARGV[11]
-store.put('slots', tonumber(ARGV[12]))
-store.put('files', tonumber(ARGV[13]))
-store.put('capacities', ARGV[14])
-store.put('heard', worker.now)
+worker.incarnation = incarnation
+worker.journal = journal
+redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11])
+store.keepQuarantined(ARGV[17])
+worker.slots = tonumber(ARGV[12])
+worker.files = tonumber(ARGV[13])
+worker.capacities = ARGV[14]
+worker.heard = worker.now
 capacityOf = nil
 for id, hold in pairs(store.loadHeld()) do
   local call = store.readCall(id)
@@ -988,7 +1189,7 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
     return
   end
   irregular = true
-  store.put('generation', math.max(worker.generation, tonumber(generation)))
+  worker.generation = math.max(worker.generation, tonumber(generation))
   local call = store.readCall(id)
   local live = call and not ended[call.state]
   if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
@@ -1004,11 +1205,11 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
   if live then store.enter(call, 'running', worker.now) return end
   somethingToFetch = true
   if call then return end
-  store.enter({ id = id, submitted = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
+  store.enter({ id = id, submitted = worker.now, started = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
     pool = pool, principal = ARGV[16], fingerprint = '', operation = '', replica = '', attempt = '' },
     'cancelling', worker.now)
 end
-for at = 17, #ARGV, 6 do
+for at = 18, #ARGV, 6 do
   takeOverHold(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
 end
 if irregular then
@@ -1027,7 +1228,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '86d20d309de3f5716376a9220e7a8c92aad981e3',
+    sha1: '42b41b06ace5a03bc9c207e352004262d3d58939',
     text: [
       given,
       worker,
@@ -1064,7 +1265,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: 'f9dcaa11256f48d63ed9dcd2ffc750ae8dd94bf0',
+    sha1: 'e12c258549f2f03ad825683591e45cadef85fe45',
     text: [
       given,
       worker,
@@ -1116,7 +1317,8 @@ for at = 10, #ARGV, 3 do
   if said == 'started' and not started(call, token) then reply[#reply + 1] = id
   elseif said == 'busy' then busy(call, token)
   elseif said == 'denied' then denied(call)
-  elseif said == 'interrupted' then interrupted(id, call) end
+  elseif said == 'interrupted' then interrupted(id, call)
+  elseif said == 'quarantines' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
 return store.finish(reply)`,
@@ -1124,7 +1326,7 @@ return store.finish(reply)`,
   },
   settle: {
     keys: 6,
-    sha1: 'b40427ab285a23df3e49c88dc40f8350c86f5162',
+    sha1: '4cf091323362af2b4733806067c3f0445c41a353',
     text: [
       given,
       worker,
@@ -1158,12 +1360,18 @@ if live then
 else store.release(hold) end
 store.offerWithheld()
 store.startWhatCan()
-return store.finish({ 'OK', '', live and '1' or '0' })`,
+local reply = { 'OK', '', live and '1' or '0' }
+if live and call.operation ~= '' then
+  for _, value in ipairs({ call.operation, call.started - call.submitted, worker.now - call.submitted }) do
+    reply[#reply + 1] = tostring(value)
+  end
+end
+return store.finish(reply)`,
     ].join('\n'),
   },
   submit: {
     keys: 6,
-    sha1: '508987769e8b993b904589732d8accec8b74ed86',
+    sha1: '1411978846aab10c84847821a62778df174d819c',
     text: [
       given,
       worker,
@@ -1178,6 +1386,7 @@ return store.finish({ 'OK', '', live and '1' or '0' })`,
       start,
       due,
       script,
+      entering,
       `local refusal = store.begin()
 if refusal then return refusal end
 local id = ARGV[9]
@@ -1187,49 +1396,62 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
-local function isFull(most)
-  local queued = redis.call('ZLEXCOUNT', indexKey, '[q|', '(q|\\255')
-  if queued < most and worker.loose == '' then return false end
-  local _, loose = string.gsub(worker.loose, ',', ',')
-  return queued - redis.call('ZLEXCOUNT', indexKey, '[k|', '(k|\\255') + loose >= most
-end
-if isFull(tonumber(ARGV[18])) then return store.finish({ 'WORKER_QUEUE_FULL', '' }) end
-store.forget(4)
-local call = { id = id, since = worker.now, submitted = worker.now, revision = 0, sequence = '', lane = ARGV[10],
-  mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14], operation = ARGV[15],
-  replica = ARGV[16], attempt = ARGV[17], state = 'waiting' }
-calls[id] = call
-store.setField('calls', id .. ':b', ARGV[19])
-local function enterLane()
-  local kept = store.takeKeptPlace(call.fingerprint, call.principal)
-  call.sequence = kept or store.nextSequence()
-  local blocker = store.runningRival(call) or store.waitingRival(call)
-  local startsAtOnce = not kept and not blocker and worker.offering and
-    not store.lackingFor(call.pool, call.lane, store.tally())
-  if startsAtOnce then
-    store.reserve(call)
-    return
-  end
-  store.insertWaiting(call, blocker)
-  store.setDue('a|' .. call.replica, worker.now + replicaSilent)
-  store.enter(call, 'waiting', worker.now)
-  if not blocker then store.addReady(call) end
-  if kept then store.startWhatCan() end
-end
-if call.pool ~= 'n' then enterLane()
-elseif worker.offering then store.reserve(call)
-else
-  store.setDue('a|' .. call.replica, worker.now + replicaSilent)
-  store.enter(call, 'waiting', worker.now)
-  store.toWaiting(call, false)
-end
+local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
+if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
+local call = store.newCall(ARGV[16], ARGV[17])
+store.enterQueue(call, ARGV[20])
 news[id] = nil
 return store.finish({ 'OK', '', call.state })`,
     ].join('\n'),
   },
+  submitDurable: {
+    keys: 7,
+    sha1: '4d6a2c23b853b8fccbbc1378c221fc441eecb729',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      reason,
+      start,
+      due,
+      script,
+      entering,
+      requests,
+      `local refusal = store.begin()
+if refusal then return refusal end
+if not worker.known then return { 'WORKER_OFFLINE', '' } end
+local id, requestId = ARGV[9], ARGV[20]
+local request = store.readRequest(requestId)
+if request and request.fingerprint ~= ARGV[21] then return store.finish({ 'REQUEST_CONFLICT', '' }) end
+if not request then
+  if store.readCall(id) then return store.finish({ 'CALL_ID_TAKEN', '' }) end
+  local bound = store.fullBound(ARGV[13], tonumber(ARGV[17]), tonumber(ARGV[18]))
+  if not bound and not store.makeRoomForRequest(tonumber(ARGV[22])) then bound = 'requests' end
+  if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
+  local queueWait, lifeMs = ARGV[16], tonumber(ARGV[23])
+  request = { id = requestId, fingerprint = ARGV[21], queueWait = queueWait,
+    call = store.newCall(durable, worker.now + tonumber(queueWait)) }
+  redis.call('HSET', requestsKey, requestId, id .. '|' .. ARGV[21] .. '|' .. queueWait)
+  redis.call('PEXPIRE', requestsKey, lifeMs)
+  redis.call('HSET', workerKey, 'keepUntil', worker.now + lifeMs)
+  worker.kept = 0
+  store.enterQueue(request.call, ARGV[19])
+end
+local reply = { 'OK', '' }
+store.tellRequest(reply, request)
+return store.finish(reply)`,
+    ].join('\n'),
+  },
   tick: {
     keys: 6,
-    sha1: '183131ab3af1ff0a58cbaf00d51cd8187ebef45d',
+    sha1: '68c120bc857ce232dc3e4e923f7460525a44bccb',
     text: [
       given,
       worker,
@@ -1250,9 +1472,37 @@ store.forget(100)
 return store.finish({ 'OK', '' })`,
     ].join('\n'),
   },
+  viewDurable: {
+    keys: 7,
+    sha1: '138e9b38eb07efb63b9a235a6f04a1321bb51782',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      reason,
+      start,
+      due,
+      script,
+      entering,
+      requests,
+      `local refusal = store.begin()
+if refusal then return refusal end
+local reply = { 'OK', '' }
+local request = worker.known and store.readRequest(ARGV[9])
+if request then store.tellRequest(reply, request) end
+return store.finish(reply)`,
+    ].join('\n'),
+  },
   withdraw: {
     keys: 6,
-    sha1: '6dbcff5adc99454eb9be86fa36f88a2035f7f6c6',
+    sha1: '79b41ff366e7c8f3c7db95bab194d6c0c14a5a93',
     text: [
       given,
       worker,
@@ -1284,7 +1534,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'c2121f8696f97d16ac46988bd03193641251f6ab',
+    sha1: '2854315eb67ab2f13b5d62cf61769f622249c7ff',
     text: [
       given,
       worker,

@@ -1,8 +1,13 @@
-import type { NewCall, Refused } from '../store.js';
+import { z } from 'zod';
 import { refused } from '../memory/refused.js';
+import { queueFullText } from '../queue-full.js';
+import type { Refused } from '../store.js';
+import type { ScriptReply } from './worker-scripts.js';
+
+const boundSchema = z.enum(['queue', 'share', 'requests']);
 
 /** The one place where a refusing code of a script becomes words; `undefined` where the script did as asked. */
-export function refusalOf(code: string, workerId: string, call?: NewCall): Refused | undefined {
+export function refusalOf({ code, values }: ScriptReply, workerId: string): Refused | undefined {
   switch (code) {
     case 'OK':
       return undefined;
@@ -13,9 +18,11 @@ export function refusalOf(code: string, workerId: string, call?: NewCall): Refus
     case 'WORKER_OFFLINE':
       return refused(code, `Worker ${workerId} was not heard from lately.`);
     case 'WORKER_QUEUE_FULL':
-      return refused(code, `The queue of ${workerId} is full.`);
+      return refused(code, queueFullText(workerId, boundSchema.parse(values.text())));
+    case 'REQUEST_CONFLICT':
+      return refused(code, 'This request id stands for other work.');
     case 'CALL_ID_TAKEN':
-      return refused(code, `There is already a call ${call?.callId ?? 'of that id'}.`);
+      return refused(code, 'There is already a call of that id.');
     default:
       throw new Error(`a script answered with the unknown code ${code}`);
   }

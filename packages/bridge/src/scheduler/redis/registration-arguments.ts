@@ -16,6 +16,7 @@ export function registrationArguments(registration: Registration): readonly stri
     capacities.map(({ lane, commands }) => `${lanePath(lane)}=${commands}`).join(','),
     registration.takeOver ? '1' : '0',
     storedText(unknownPrincipal),
+    JSON.stringify(registration.quarantined ?? []),
     ...holds.flatMap(({ callId, lane, mode, pool, generation, token }) => [
       callId,
       lanePath(lane),

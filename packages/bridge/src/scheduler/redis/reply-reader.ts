@@ -7,7 +7,7 @@ export class ReplyReader {
     this.#values = values;
   }
 
-  get isAtEnd(): boolean {
+  isAtEnd(): boolean {
     return this.#at >= this.#values.length;
   }
 

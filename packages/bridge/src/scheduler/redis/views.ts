@@ -1,6 +1,7 @@
 import {
   callStateSchema,
   operationSchema,
+  quarantinedLanesSchema,
   type Blocker,
   type CallView,
   type LanesView,
@@ -8,7 +9,7 @@ import {
   type WaitingReason,
 } from '@codelanes/protocol';
 import { z } from 'zod';
-import type { OwnedCallView } from '../store.js';
+import type { CallTiming, OwnedCallView, WorkerLoad } from '../store.js';
 import { ReplyReader } from './reply-reader.js';
 import { laneOfPath, modeOfLetter, poolOfLetter, textOfStored } from './stored-text.js';
 
@@ -24,7 +25,7 @@ export function readReason(values: ReplyReader, viewer: Viewer): WaitingReason {
   const position = values.number();
   const lacking = values.text();
   const blockers: Blocker[] = [];
-  while (!values.isAtEnd) blockers.push(readBlocker(values, viewer));
+  while (!values.isAtEnd()) blockers.push(readBlocker(values, viewer));
   return { blockers, ...(lacking === '' ? {} : { lacking: lackingSchema.parse(lacking) }), position };
 }
 
@@ -45,8 +46,8 @@ function readOperation(values: ReplyReader): { readonly operation?: Operation } 
 }
 
 /** Reads the answer of the script `call`; `undefined` where the call is unknown. */
-export function readCall(callId: string, values: ReplyReader): OwnedCallView | undefined {
-  if (values.isAtEnd) return undefined;
+export function readCall(workerId: string, callId: string, values: ReplyReader): OwnedCallView | undefined {
+  if (values.isAtEnd()) return undefined;
   const principal = values.text();
   const state = callStateSchema.parse(values.text());
   const lane = laneOfPath(values.text());
@@ -60,24 +61,45 @@ export function readCall(callId: string, values: ReplyReader): OwnedCallView | u
     revision,
     ...(state === 'waiting' ? { waiting: readReason(values, { principal }) } : {}),
   };
-  return { principal: textOfStored(principal), view };
+  return { workerId, principal: textOfStored(principal), view };
+}
+
+/** Reads the answer of the script `load`; `undefined` where the worker is unknown. */
+export function readLoad(values: ReplyReader): WorkerLoad | undefined {
+  if (values.isAtEnd()) return undefined;
+  return { running: { command: values.number(), file: values.number() }, waiting: values.number() };
+}
+
+/** Reads what the script `settle` tells of a call that it ended. */
+export function readTiming(values: ReplyReader): CallTiming | undefined {
+  if (values.isAtEnd()) return undefined;
+  const operation = operationSchema.parse(values.text());
+  return { operation, queuedMs: values.number(), totalMs: values.number() };
 }
 
 /** Reads the answer of the script `lanes`; `undefined` where the worker is unknown. */
 export function readLanes(workerId: string, values: ReplyReader): LanesView | undefined {
-  if (values.isAtEnd) return undefined;
+  if (values.isAtEnd()) return undefined;
   const online = values.number() > 0;
   const slots = { used: values.number(), of: values.number() };
   const files = { used: values.number(), of: values.number() };
+  const quarantined = readQuarantined(values);
   const running: LanesView['running'] = [];
   const waiting: LanesView['waiting'] = [];
-  while (!values.isAtEnd) {
+  while (!values.isAtEnd()) {
     const told = new ReplyReader(values.texts(values.number()));
     const { state, call } = readListed(told);
     if (state === 'waiting') waiting.push({ ...call, waiting: readReason(told, 'administrator') });
     else running.push({ ...call, state: occupyingSchema.parse(state) });
   }
-  return { workerId, online, slots, files, running, waiting };
+  return { workerId, online, slots, files, running, waiting, quarantined };
+}
+
+/** Ages are as the worker told them, and have grown since. */
+function readQuarantined(values: ReplyReader): LanesView['quarantined'] {
+  const told = quarantinedLanesSchema.parse(JSON.parse(values.text()));
+  const ageMs = values.number();
+  return told.map((closed) => ({ ...closed, sinceMs: closed.sinceMs + ageMs }));
 }
 
 function readListed(values: ReplyReader) {

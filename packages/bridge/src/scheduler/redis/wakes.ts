@@ -3,6 +3,7 @@ import { Listeners } from '../listeners.js';
 import type { Clock } from '../store.js';
 import type { RedisClient } from './connections.js';
 import type { RedisKeys } from './keys.js';
+import { storeUnavailable } from './unavailable.js';
 
 /** A channel that nobody listens to is kept this long, as the next call usually comes soon. */
 const idleMs = 60_000;
@@ -48,9 +49,17 @@ export class Wakes {
     client.on('ready', this.#wakeAll);
   }
 
-  /** Resolves when changes of that worker are heard from here on. */
+  /**
+   * Resolves when changes of that worker are heard from here on.
+   *
+   * @throws CodelanesError `STORE_UNAVAILABLE`
+   */
   async hearOf(workerId: string): Promise<void> {
-    await this.#channel(workerId).subscribed;
+    try {
+      await this.#channel(workerId).subscribed;
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
   }
 
   onWorker(workerId: string, listener: () => void): () => void {

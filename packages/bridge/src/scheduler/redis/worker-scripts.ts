@@ -48,15 +48,25 @@ export class WorkerScripts {
     ].map(String);
   }
 
-  /** @throws CodelanesError `STORE_UNAVAILABLE`, also where the keys of the worker have another layout. */
-  async run(name: ScriptName, workerId: string, args: readonly string[] = []): Promise<ScriptReply> {
+  /**
+   * `moreKeys` bear the hash tag of the worker too.
+   *
+   * @throws CodelanesError `STORE_UNAVAILABLE`, also where the keys of the worker have another layout.
+   */
+  async run(
+    name: ScriptName,
+    workerId: string,
+    args: readonly string[] = [],
+    moreKeys: readonly string[] = [],
+  ): Promise<ScriptReply> {
     const { runner, keys, layout, simulatedTime, onDue } = this.#parts;
     const now = simulatedTime === undefined ? '' : String(simulatedTime.now());
     await layout.check();
     const given = [now, keys.channelOf(workerId), ...this.#settings, ...args];
-    const values = new ReplyReader(await runner.run(name, keys.ofWorker(workerId), given));
+    const allKeys = [...keys.ofWorker(workerId), ...moreKeys];
+    const values = new ReplyReader(await runner.run(name, allKeys, given));
     const code = values.text();
-    const due = values.isAtEnd ? '' : values.text();
+    const due = values.isAtEnd() ? '' : values.text();
     if (code === 'LAYOUT') throw otherLayout(values.text());
     if (due !== '') onDue(workerId, Number(due));
     return { code, values };

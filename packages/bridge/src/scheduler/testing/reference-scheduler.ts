@@ -161,8 +161,10 @@ export class ReferenceScheduler {
     this.#offerAll();
   }
 
+  /** A registration that lists all that was fetched. */
   resize(slots: number): void {
     this.slots = slots;
+    for (const one of this.leased()) one.unresolved = false;
     this.#offerAll();
   }
 

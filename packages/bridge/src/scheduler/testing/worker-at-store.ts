@@ -34,14 +34,15 @@ export type CallTerms = Partial<Omit<NewCall, 'callId' | 'workerId' | 'request'>
 export class WorkerAtStore {
   readonly store: SchedulerStore;
   readonly clock: ManualClock;
-  readonly workerId = 'worker';
+  readonly workerId: string;
   readonly journalId = idOf(0xa);
   incarnation = 1;
   readonly assignments = new Map<string, Assignment>();
 
-  constructor({ store, clock }: StoreOnClock) {
+  constructor({ store, clock }: StoreOnClock, workerId = 'worker') {
     this.store = store;
     this.clock = clock;
+    this.workerId = workerId;
   }
 
   get fence() {

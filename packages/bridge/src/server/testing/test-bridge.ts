@@ -28,6 +28,8 @@ export interface Sending {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The answer is no JSON. */
+  readonly isText?: boolean | undefined;
 }
 
 /** A bridge with a real store behind real HTTP, and quick clocks. */
@@ -53,7 +55,7 @@ export class TestBridge {
     return this.#bridge.close();
   }
 
-  send(path: string, { as, method, body, headers, signal }: Sending = {}): Promise<Answer> {
+  send(path: string, { as, method, body, headers, signal, isText }: Sending = {}): Promise<Answer> {
     const payload = typeof body === 'string' ? body : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const outgoing = httpRequest({
@@ -80,7 +82,7 @@ export class TestBridge {
             status: incoming.statusCode ?? 0,
             headers: incoming.headers,
             text,
-            json: jsonObject(text),
+            json: isText === true ? {} : jsonObject(text),
           });
         });
       });

@@ -104,10 +104,17 @@ describe('the audit', () => {
       `git init -q nested && git -C nested commit -q --allow-empty -m n && git add nested 2>/dev/null
        rm -f lib/.git && cp -r nested/.git lib/.git`,
     );
-    expect(audit.strayGitlinks).toEqual(['nested']);
+    expect(audit.strayGitlinks).toEqual([{ repository: '', path: 'nested' }]);
     expect(audit.notices).toHaveLength(1);
     expect(audit.notices[0]).toContain('"lib/.git"');
     expect(fixture.host('cat lib/.git')).toBe(pointer);
+  });
+
+  it('removes a file of any size that was made, without reading it', async () => {
+    const { audit } = await audited('truncate -s 20G .git/info/attributes');
+    expect(audit.quarantine).toBeUndefined();
+    expect(audit.notices.join()).toContain('".git/info/attributes" was made by the command');
+    expect(fixture.host('ls .git/info')).not.toContain('attributes');
   });
 
   it('undoes what the host changed behind a mount', () => {

@@ -1,19 +1,19 @@
 import type { Directory } from '../../files/directory.js';
-import { isSoundSubmodule, listGitlinks } from './gitlinks.js';
-import { openPlaces, type OpenedPlaces } from './opened-places.js';
+import { isSoundSubmodule, listGitlinks, placeOfGitlink, type Gitlink } from './gitlinks.js';
+import { baseOf, openPlaces, type OpenedPlaces, type PlaceName } from './opened-places.js';
 import { readPlace, removePlace, restorePlace, samePlace, textOf, type Place } from './place.js';
 import { identitiesOf, keyOf, nameOf, type Snapshot } from './snapshot.js';
-import { watchedNames, type WatchedName } from './watched-places.js';
+import { watchedNames } from './watched-places.js';
 import { isSoundPointer } from './worktree-pointers.js';
 
 export interface AuditResult {
   /** What was put back or removed, each a sentence for the agent and the operator. */
   readonly notices: readonly string[];
   /**
-   * New submodules in the index whose repository is of the command's own making: Git would run its settings. They
+   * New submodules in an index whose repository is of the command's own making: Git would run its settings. They
    * are to be taken out of the index by a walled Git.
    */
-  readonly strayGitlinks: readonly string[];
+  readonly strayGitlinks: readonly Gitlink[];
   /** Why the lane may not be used until somebody has looked: what happened cannot be undone. */
   readonly quarantine?: string | undefined;
 }
@@ -54,7 +54,7 @@ function replacedDirectory(git: Directory, snapshot: Snapshot): string | undefin
 function undoChanges(opened: OpenedPlaces, snapshot: Snapshot): AuditResult {
   const keys = new Set([
     ...Object.keys(snapshot.places),
-    ...watchedNames(opened.root, opened.git).map(keyOf),
+    ...watchedNames(opened, snapshot.gitlinks).map(keyOf),
   ]);
   const notices: string[] = [];
   // Folders come before what is in them, so that a link in a folder's place is seen first.
@@ -64,17 +64,26 @@ function undoChanges(opened: OpenedPlaces, snapshot: Snapshot): AuditResult {
     if (verdict.kind === 'said') notices.push(verdict.sentence);
     if (verdict.kind === 'beyond') return { notices, strayGitlinks: [], quarantine: verdict.sentence };
   }
-  const known = new Set(snapshot.gitlinks);
-  const strayGitlinks = listGitlinks(opened.git).filter(
-    (path) => !known.has(path) && !isSoundSubmodule(opened, path),
-  );
-  return { notices, strayGitlinks };
+  const { strays, unreadable } = newGitlinks(opened, new Set(snapshot.gitlinks));
+  const result = { notices, strayGitlinks: strays };
+  if (unreadable.length === 0) return result;
+  const shown = unreadable.map((repository) => `"${repository === '' ? '.' : repository}"`).join(', ');
+  return { ...result, quarantine: `The Git index of ${shown} cannot be looked through after the command.` };
+}
+
+function newGitlinks(
+  opened: OpenedPlaces,
+  known: ReadonlySet<string>,
+): { strays: readonly Gitlink[]; unreadable: readonly string[] } {
+  const isKnown = (place: string): boolean => known.has(place) || isSoundSubmodule(opened, place);
+  const { links, unreadable } = listGitlinks(opened, isKnown);
+  return { strays: links.filter((link) => !isKnown(placeOfGitlink(link))), unreadable };
 }
 
 type Verdict = { readonly kind: 'fine' } | { readonly kind: 'said' | 'beyond'; readonly sentence: string };
 
-function undo(opened: OpenedPlaces, name: WatchedName, before: Place | undefined): Verdict {
-  const base = name.base === 'git' ? opened.git : opened.root;
+function undo(opened: OpenedPlaces, name: PlaceName, before: Place | undefined): Verdict {
+  const base = baseOf(opened, name);
   const after = readPlace(base, name.segments);
   if (samePlace(before, after) || isHarmless(opened, name, before, after)) return { kind: 'fine' };
   const shown = `"${name.base === 'git' ? '.git/' : ''}${name.segments.join('/')}"`;
@@ -96,17 +105,15 @@ function undo(opened: OpenedPlaces, name: WatchedName, before: Place | undefined
 
 function isHarmless(
   opened: OpenedPlaces,
-  name: WatchedName,
+  name: PlaceName,
   before: Place | undefined,
   after: Place | undefined,
 ): boolean {
+  if (isPointerOfSubmodule(name)) return isSoundSubmodule(opened, name.segments.slice(0, -1).join('/'));
   // A folder is looked at for what is in it; only a link or a file in its place is a change of its own.
   const isFolder = (place: Place | undefined): boolean => place === undefined || place.kind === 'directory';
   if (isFolder(before) && isFolder(after)) return true;
   if (isSoundPointer(opened, name)) return true;
-  if (name.base === 'root' && name.segments[0] !== '.worktrees' && name.segments.length > 1) {
-    return isSoundSubmodule(opened, name.segments.slice(0, -1).join('/'));
-  }
   const metadata =
     name.base === 'git' && name.segments[0] === 'worktrees' ? name.segments.slice(0, 2) : undefined;
   if (after === undefined) return isRemoved(opened, name, metadata);
@@ -118,13 +125,16 @@ function isHarmless(
   );
 }
 
+function isPointerOfSubmodule({ base, segments }: PlaceName): boolean {
+  return base === 'root' && segments.length > 1 && segments[0] !== '.worktrees' && segments.at(-1) === '.git';
+}
+
 /** What went away together with its worktree, submodule or folder, or says nothing by being away. */
-function isRemoved(
-  opened: OpenedPlaces,
-  name: WatchedName,
-  metadata: readonly string[] | undefined,
-): boolean {
+function isRemoved(opened: OpenedPlaces, name: PlaceName, metadata: readonly string[] | undefined): boolean {
   if (metadata?.length === 2) return readPlace(opened.git, metadata) === undefined;
-  if (name.base === 'root') return name.segments[0] === '.worktrees';
+  if (name.base === 'root') {
+    const repository = name.segments.slice(0, name.segments.lastIndexOf('.git') + 1);
+    return name.segments[0] === '.worktrees' || readPlace(opened.root, repository) === undefined;
+  }
   return name.segments[0] === 'modules' && readPlace(opened.git, name.segments.slice(0, -1)) === undefined;
 }

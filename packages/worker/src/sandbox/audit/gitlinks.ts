@@ -1,34 +1,114 @@
 import { closeSync, readFileSync } from 'node:fs';
 import type { Directory } from '../../files/directory.js';
+import { FileRefusal } from '../../files/refusal.js';
 import { pointerTarget } from '../../lanes/git-pointer.js';
 import { gitlinksOf } from '../../git/index-gitlinks.js';
 import { liesIn } from '../policy.js';
 import { readPlace, textOf } from './place.js';
-import type { OpenedPlaces } from './opened-places.js';
+import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
 
 /** An index larger than this is not looked through, in bytes. */
-const readableIndexBytes = 256n * 1024n * 1024n;
+const readableIndexBytes = 512n * 1024n * 1024n;
+/** Submodules lie in submodules; deeper, or more of them, nobody has. */
+const deepest = 12;
+const most = 10_000;
 
-/** The paths that a checkout's index calls submodules; none where there is no index that can be read. */
-export function listGitlinks(git: Directory): string[] {
-  const entry = git.find('index');
-  if (entry === undefined) return [];
-  try {
-    if (entry.kind !== 'file' || entry.stats.size > readableIndexBytes) return [];
-    const index = readFileSync(`/proc/self/fd/${entry.fd}`);
-    return gitlinksOf(index, usesSha256(git) ? 32 : 20) ?? [];
-  } finally {
-    closeSync(entry.fd);
-  }
+/** A submodule as an index names it. */
+export interface Gitlink {
+  /** The repository whose index names it, relative to the checkout; the checkout itself is `''`. */
+  readonly repository: string;
+  /** Relative to that repository. */
+  readonly path: string;
+}
+
+export interface Gitlinks {
+  readonly links: readonly Gitlink[];
+  /** Repositories whose index could not be looked through, named as in a `Gitlink`. */
+  readonly unreadable: readonly string[];
+}
+
+/** Where a submodule lies, relative to the checkout. */
+export function placeOfGitlink({ repository, path }: Gitlink): string {
+  return repository === '' ? path : `${repository}/${path}`;
+}
+
+/**
+ * The submodules of a checkout and, as Git goes on into them, of its submodules. `enters` says of a submodule
+ * whether its own are of interest.
+ */
+export function listGitlinks(
+  places: OpenedPlaces,
+  enters: (place: string) => boolean = () => true,
+): Gitlinks {
+  const links: Gitlink[] = [];
+  const unreadable: string[] = [];
+  const look = (git: PlaceName, repository: string, depth: number): void => {
+    const paths = depth > deepest || links.length > most ? undefined : indexedGitlinks(places, git);
+    if (paths === undefined) unreadable.push(repository);
+    for (const path of paths ?? []) {
+      const link = { repository, path };
+      links.push(link);
+      const place = placeOfGitlink(link);
+      const inner = enters(place) ? gitDirectoryOf(places, place) : undefined;
+      if (inner !== undefined) look(inner, place, depth + 1);
+    }
+  };
+  look({ base: 'git', segments: [] }, '', 0);
+  return { links, unreadable };
 }
 
 /** Whether a submodule's `.git` is the pointer into `.git/modules` that Git itself makes, or is not there. */
-export function isSoundSubmodule({ root, rootPath, gitPath }: OpenedPlaces, path: string): boolean {
-  const place = readPlace(root, [...path.split('/'), '.git']);
-  if (place === undefined) return true;
+export function isSoundSubmodule(places: OpenedPlaces, path: string): boolean {
+  const git = gitDirectoryOf(places, path);
+  return git === undefined
+    ? readPlace(places.root, [...path.split('/'), '.git']) === undefined
+    : git.base === 'git';
+}
+
+/** Where Git finds the repository of a submodule, if that is in this checkout. */
+function gitDirectoryOf({ root, rootPath, gitPath }: OpenedPlaces, path: string): PlaceName | undefined {
+  const segments = [...path.split('/'), '.git'];
+  const place = readPlace(root, segments);
+  if (place?.kind === 'directory') return { base: 'root', segments };
   const line = /^gitdir: ([^\n]+)\n?$/u.exec(textOf(place) ?? '')?.[1];
   const target = line === undefined ? undefined : pointerTarget(line, `${rootPath}/${path}`);
-  return target !== undefined && target !== `${gitPath}/modules` && liesIn(target, `${gitPath}/modules`);
+  const modules = `${gitPath}/modules`;
+  if (target === undefined || target === modules || !liesIn(target, modules)) return undefined;
+  return { base: 'git', segments: target.slice(gitPath.length + 1).split('/') };
+}
+
+/** What the index in a Git directory calls submodules; `undefined` where that index cannot be read. */
+function indexedGitlinks(places: OpenedPlaces, git: PlaceName): string[] | undefined {
+  let directory: Directory;
+  try {
+    directory = baseOf(places, git).walk(git.segments);
+  } catch (error) {
+    // Where there is no Git directory there is no index.
+    if (error instanceof FileRefusal) return [];
+    throw error;
+  }
+  try {
+    const index = readIndex(directory, 'index');
+    if (index === 'missing') return [];
+    if (index === undefined) return undefined;
+    return gitlinksOf(index, usesSha256(directory) ? 32 : 20, (hash) => {
+      const shared = readIndex(directory, `sharedindex.${hash}`);
+      return shared === 'missing' ? undefined : shared;
+    });
+  } finally {
+    directory.close();
+  }
+}
+
+function readIndex(git: Directory, name: string): Buffer | 'missing' | undefined {
+  const entry = git.find(name);
+  if (entry === undefined) return 'missing';
+  try {
+    if (entry.kind !== 'file' || entry.stats.size > readableIndexBytes) return undefined;
+    return readFileSync(`/proc/self/fd/${entry.fd}`);
+  } finally {
+    closeSync(entry.fd);
+  }
 }
 
 function usesSha256(git: Directory): boolean {

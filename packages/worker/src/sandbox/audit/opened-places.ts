@@ -8,6 +8,12 @@ export interface OpenedPlaces {
   readonly gitPath: string;
 }
 
+/** Where something lies: segments beneath the checkout's root or beneath its Git directory. */
+export interface PlaceName {
+  readonly base: 'root' | 'git';
+  readonly segments: readonly string[];
+}
+
 /** Opens both without following a link. The caller closes them. */
 export function openPlaces(rootPath: string, gitPath: string): OpenedPlaces {
   const root = Directory.open(rootPath);
@@ -17,4 +23,9 @@ export function openPlaces(rootPath: string, gitPath: string): OpenedPlaces {
     root.close();
     throw error;
   }
+}
+
+/** The directory that a name's segments start from. */
+export function baseOf(places: OpenedPlaces, { base }: PlaceName): Directory {
+  return base === 'git' ? places.git : places.root;
 }

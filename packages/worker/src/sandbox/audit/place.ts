@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -15,13 +15,14 @@ import { z } from 'zod';
 import type { Directory, Entry } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
 
-/** Contents beyond this are remembered by digest only, in bytes. */
-const rememberedBytes = 1024 ** 2;
+/** Contents beyond this are not read, in bytes: whoever made them chose how many there are. */
+const rememberedBytes = 1024n ** 2n;
 
 /** What bears a name. */
 export const placeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('file'), mode: z.int(), content: z.base64() }),
-  z.strictObject({ kind: z.literal('large'), mode: z.int(), sha256: z.string() }),
+  /** `version`: inode, size and time of the last change, which nobody can set. */
+  z.strictObject({ kind: z.literal('large'), mode: z.int(), version: z.string() }),
   z.strictObject({ kind: z.literal('symlink'), target: z.string() }),
   z.strictObject({ kind: z.enum(['directory', 'other']) }),
 ]);
@@ -44,10 +45,9 @@ function placeOf(parent: Directory, entry: Entry): Place {
   if (entry.kind === 'symlink') return { kind: 'symlink', target: readlinkSync(parent.place(entry.name)) };
   if (entry.kind !== 'file') return { kind: entry.kind };
   const mode = Number(entry.stats.mode & 0o777n);
-  const content = readFileSync(`/proc/self/fd/${entry.fd}`);
-  return content.length > rememberedBytes
-    ? { kind: 'large', mode, sha256: createHash('sha256').update(content).digest('hex') }
-    : { kind: 'file', mode, content: content.toString('base64') };
+  const { ino, size, ctimeNs } = entry.stats;
+  if (size > rememberedBytes) return { kind: 'large', mode, version: `${ino}:${size}:${ctimeNs}` };
+  return { kind: 'file', mode, content: readFileSync(`/proc/self/fd/${entry.fd}`).toString('base64') };
 }
 
 export function samePlace(one: Place | undefined, other: Place | undefined): boolean {

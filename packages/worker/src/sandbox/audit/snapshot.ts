@@ -1,9 +1,11 @@
+import { CodelanesError } from '@codelanes/protocol';
 import { z } from 'zod';
 import { Directory } from '../../files/directory.js';
 import type { CheckoutLane } from '../lane-facts.js';
-import { listGitlinks } from './gitlinks.js';
+import { listGitlinks, placeOfGitlink } from './gitlinks.js';
+import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
 import { placeSchema, readPlace } from './place.js';
-import { watchedNames, type WatchedName } from './watched-places.js';
+import { watchedNames } from './watched-places.js';
 
 /**
  * How everything stood before a call at the checkout by which Git can be made to run code or to look elsewhere.
@@ -15,32 +17,43 @@ export const snapshotSchema = z.strictObject({
   /** Device and inode of the Git directory and of its hooks. */
   identities: z.strictObject({ git: z.string(), hooks: z.string().nullable() }),
   places: z.record(z.string(), placeSchema),
-  /** Paths of submodules. */
+  /** Where submodules lie, theirs included. */
   gitlinks: z.array(z.string()),
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
-/** Takes the snapshot of a checkout that no call runs in. */
+/**
+ * Takes the snapshot of a checkout that no call runs in.
+ *
+ * @throws {CodelanesError} `COMMAND_UNAVAILABLE` where an index cannot be looked through: what a call adds to it
+ *   could not be told from what was there.
+ */
 export function takeSnapshot(lane: CheckoutLane): Snapshot {
   const root = Directory.open(`/proc/self/fd/${lane.descriptors.root}`);
   const git = Directory.open(`/proc/self/fd/${lane.descriptors.git}`);
+  const opened = { root, git, rootPath: lane.root, gitPath: lane.gitDir };
   try {
+    const gitlinks = readableGitlinks(opened);
     const places: Snapshot['places'] = {};
-    for (const name of watchedNames(root, git)) {
-      const place = readPlace(name.base === 'git' ? git : root, name.segments);
+    for (const name of watchedNames(opened, gitlinks)) {
+      const place = readPlace(baseOf(opened, name), name.segments);
       if (place !== undefined) places[keyOf(name)] = place;
     }
-    return {
-      root: lane.root,
-      gitDir: lane.gitDir,
-      identities: identitiesOf(git),
-      places,
-      gitlinks: listGitlinks(git),
-    };
+    return { root: lane.root, gitDir: lane.gitDir, identities: identitiesOf(git), places, gitlinks };
   } finally {
     git.close();
     root.close();
   }
+}
+
+function readableGitlinks(opened: OpenedPlaces): string[] {
+  const { links, unreadable } = listGitlinks(opened);
+  const [repository] = unreadable;
+  if (repository === undefined) return links.map(placeOfGitlink);
+  throw new CodelanesError(
+    'COMMAND_UNAVAILABLE',
+    `The Git index of ${repository === '' ? 'the checkout' : `the submodule "${repository}"`} cannot be looked through for submodules, so no command is run there: write it anew with "git read-tree HEAD".`,
+  );
 }
 
 /** Which directories the Git directory and its hooks are, whatever is in them. */
@@ -56,11 +69,11 @@ export function identitiesOf(git: Directory): Snapshot['identities'] {
 }
 
 /** A watched name as one string; names themselves hold no slash. */
-export function keyOf(name: WatchedName): string {
+export function keyOf(name: PlaceName): string {
   return `${name.base}/${name.segments.join('/')}`;
 }
 
-export function nameOf(key: string): WatchedName {
+export function nameOf(key: string): PlaceName {
   const [base, ...segments] = key.split('/');
   return { base: base === 'git' ? 'git' : 'root', segments };
 }

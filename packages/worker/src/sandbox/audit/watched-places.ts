@@ -1,12 +1,7 @@
 import type { Directory, EntryKind } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
-import { listGitlinks } from './gitlinks.js';
-
-/** Where a watched name lies: segments beneath the checkout's root or beneath its Git directory. */
-export interface WatchedName {
-  readonly base: 'root' | 'git';
-  readonly segments: readonly string[];
-}
+import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
+import { readPlace } from './place.js';
 
 /** Folders whose exchange for a link would lead Git elsewhere, and files that say what Git runs or where it looks. */
 const namesInGitDirectory: readonly (readonly string[])[] = [
@@ -28,35 +23,46 @@ const deepestModule = 12;
 
 /**
  * Every name by which Git can be made to run code or to look elsewhere, as far as it is there now or belongs to
- * every Git directory: of the repository, of its submodules, and of its worktrees.
+ * every Git directory: of the repository, of its submodules, whose places are given, and of its worktrees.
  */
-export function watchedNames(root: Directory, git: Directory): WatchedName[] {
-  const inGit = gitDirectories(git).flatMap((prefix) => namesIn(git, prefix));
+export function watchedNames(places: OpenedPlaces, submodules: readonly string[]): PlaceName[] {
+  const { root } = places;
   const pointers = childrenOf(root, ['.worktrees'])
     .filter((child) => child.kind === 'directory')
     .map((child) => ['.worktrees', child.name, '.git']);
-  const submodules = listGitlinks(git).map((path) => [...path.split('/'), '.git']);
+  const ofSubmodules = submodules.map((path) => [...path.split('/'), '.git']);
+  const embedded = ofSubmodules.filter((segments) => readPlace(root, segments)?.kind === 'directory');
   return [
-    ...inGit.map((segments): WatchedName => ({ base: 'git', segments })),
-    ...[['.git'], ['.worktrees'], ...pointers, ...submodules].map((segments): WatchedName => ({
+    ...namesInAll(places, { base: 'git', segments: [] }),
+    ...embedded.flatMap((segments) => namesInAll(places, { base: 'root', segments })),
+    ...[['.git'], ['.worktrees'], ...pointers, ...ofSubmodules].map((segments): PlaceName => ({
       base: 'root',
       segments,
     })),
   ];
 }
 
-function namesIn(git: Directory, prefix: readonly string[]): string[][] {
-  const hooks = childrenOf(git, [...prefix, 'hooks'])
+/** The watched names of a Git directory and of all beneath its `modules`. */
+function namesInAll(places: OpenedPlaces, git: PlaceName): PlaceName[] {
+  const base = baseOf(places, git);
+  const modules = foldersBeneath(base, [...git.segments, 'modules'], deepestModule);
+  return [git.segments, ...modules].flatMap((prefix) =>
+    namesIn(base, prefix).map((segments): PlaceName => ({ base: git.base, segments })),
+  );
+}
+
+function namesIn(base: Directory, prefix: readonly string[]): string[][] {
+  const hooks = childrenOf(base, [...prefix, 'hooks'])
     // Git runs hooks by their exact name.
     .filter((child) => !child.name.endsWith('.sample'))
     .map((child) => ['hooks', child.name]);
   // Git at the operator's hand writes through a link that stands for its index or a log.
   const links = [[], ['logs']].flatMap((folder) =>
-    childrenOf(git, [...prefix, ...folder])
+    childrenOf(base, [...prefix, ...folder])
       .filter((child) => child.kind === 'symlink')
       .map((child) => [...folder, child.name]),
   );
-  const metadata = childrenOf(git, [...prefix, 'worktrees']).flatMap((child) => [
+  const metadata = childrenOf(base, [...prefix, 'worktrees']).flatMap((child) => [
     ['worktrees', child.name],
     ...namesInMetadata.map((name) => ['worktrees', child.name, name]),
   ]);
@@ -64,11 +70,6 @@ function namesIn(git: Directory, prefix: readonly string[]): string[][] {
     ...prefix,
     ...segments,
   ]);
-}
-
-/** The Git directory itself and all beneath its `modules`, as segments from it. */
-function gitDirectories(git: Directory): string[][] {
-  return [[], ...foldersBeneath(git, ['modules'], deepestModule)];
 }
 
 function foldersBeneath(git: Directory, at: readonly string[], depth: number): string[][] {

@@ -1,14 +1,13 @@
 import { pointerTarget } from '../../lanes/git-pointer.js';
 import { liesIn } from '../policy.js';
 import { readPlace, textOf } from './place.js';
-import type { OpenedPlaces } from './opened-places.js';
-import type { WatchedName } from './watched-places.js';
+import type { OpenedPlaces, PlaceName } from './opened-places.js';
 
 /**
  * Whether a changed pointer between worktrees and metadata is one that `git worktree` itself makes: metadata
  * belongs to this repository, and both sides name each other or the other side is not there (any more).
  */
-export function isSoundPointer(places: OpenedPlaces, { base, segments }: WatchedName): boolean {
+export function isSoundPointer(places: OpenedPlaces, { base, segments }: PlaceName): boolean {
   if (base === 'root') {
     const [folder, name, file] = segments;
     return folder === '.worktrees' && name !== undefined && file === '.git' && isSoundWorktree(places, name);

@@ -10,14 +10,6 @@ if refusal then return refusal end
 
 local call = store.readCall(ARGV[9])
 if not call then return store.finish({ 'OK', '', '' }) end
-if call.state == 'waiting' or call.state == 'reserved' then
-  store.withdrawCall(call, 'cancelled')
-  store.startWhatCan()
-elseif call.state == 'delivered' or call.state == 'running' then
-  local hold = store.leaseOf(call)
-  store.termsOf(hold).stop = '1'
-  store.saveHold(hold)
-  somethingToFetch = true
-  store.enter(call, 'cancelling', call.since)
-end
+store.cancelCall(call)
+store.startWhatCan()
 return store.finish({ 'OK', '', call.state })

@@ -19,7 +19,7 @@ end
 
 local repeated = worker.fetched == seed
 if not worker.offering then
-  store.setOffering(true)
+  worker.offering = true
   stirred = true
   store.startWhatCan()
 end
@@ -39,7 +39,7 @@ local reply = { 'OK', '', tostring(#reserved) }
 for _, hold in ipairs(reserved) do
   local terms = store.termsOf(hold)
   if not repeated then
-    store.put('generation', worker.generation + 1)
+    worker.generation = worker.generation + 1
     hold.phase, terms.generation, terms.token = 'l', worker.generation, tokenOf(hold.id)
     store.saveHold(hold)
     store.setDue(hold.id, worker.now + leaseTtl)
@@ -56,7 +56,7 @@ for _, hold in ipairs(stopping) do
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
-if #reserved > 0 then store.put('fetched', seed) end
-store.forget(16)
+if #reserved > 0 then worker.fetched = seed end
+if #reserved == 0 then store.forget(16) end
 somethingToFetch = false
 return store.finish(reply)

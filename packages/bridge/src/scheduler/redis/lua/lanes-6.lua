@@ -1,7 +1,8 @@
 --[[
   Everything of one worker. Reads of instructions take no lane and are not among it.
   KEYS, ARGV[1..8]: see includes/given.lua
-  Returns { 'OK', due, lease left ms, commands, slots, files, file pool, calls… } where a call is: number of
+  Returns { 'OK', due, lease left ms, commands, slots, files, file pool, closed lanes (JSON), ms since the worker
+  told of them, calls… } where a call is: number of
   values that follow, id, state, lane, mode, pool, operation, principal, since ms, and of a waiting call its
   reason (see includes/reason.lua); { 'OK', due } where the worker is unknown; or { 'LAYOUT', '', layout }.
 ]]
@@ -14,6 +15,9 @@ if not worker.known then return { 'OK', '' } end
 local sum = store.tally()
 local reply = { 'OK', '', tostring(store.leaseLeft()), tostring(sum.c), tostring(worker.slots), tostring(sum.f),
   tostring(worker.files) }
+local closed = redis.call('HMGET', workerKey, 'quarantined', 'quarantinedAt')
+reply[#reply + 1] = closed[1] or '[]'
+reply[#reply + 1] = tostring(math.floor(worker.now - (closed[2] or worker.now)))
 
 local function tell(call)
   local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, call.principal,

@@ -4,7 +4,8 @@
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] incarnation   ARGV[10] journal   ARGV[11] capabilities (JSON)   ARGV[12] slots   ARGV[13] file pool
   ARGV[14] capacities: LANE=N, separated by commas   ARGV[15] '1' to take over   ARGV[16] the unknown principal
-  ARGV[17..] six for each held call: id, lane, mode, pool, generation, token
+  ARGV[17] the lanes that the worker has closed (JSON)
+  ARGV[18..] six for each held call: id, lane, mode, pool, generation, token
   Returns { 'OK', due, unresolved ids… }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
@@ -14,19 +15,21 @@ if refusal then return refusal end
 
 local incarnation, journal = ARGV[9], ARGV[10]
 local sameJournal = worker.journal == journal
-if worker.known and not sameJournal and store.isOnline() and ARGV[15] ~= '1' then return store.finish({ 'WORKER_FENCED', '' }) end
+if worker.known and not sameJournal and store.isOnline() and ARGV[15] ~= '1' then
+  return store.finish({ 'WORKER_FENCED', '' })
+end
 
 local sameIncarnation = worker.incarnation == incarnation
 local irregular = worker.capacities ~= ARGV[14]
 worker.known = true
-store.put('layout', layout)
-store.put('incarnation', incarnation)
-store.put('journal', journal)
-workerChanges.capabilities = ARGV[11]
-store.put('slots', tonumber(ARGV[12]))
-store.put('files', tonumber(ARGV[13]))
-store.put('capacities', ARGV[14])
-store.put('heard', worker.now)
+worker.incarnation = incarnation
+worker.journal = journal
+redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11])
+store.keepQuarantined(ARGV[17])
+worker.slots = tonumber(ARGV[12])
+worker.files = tonumber(ARGV[13])
+worker.capacities = ARGV[14]
+worker.heard = worker.now
 capacityOf = nil
 
 -- Only the journal that fetched a call can tell what became of it.
@@ -54,7 +57,7 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
     return
   end
   irregular = true
-  store.put('generation', math.max(worker.generation, tonumber(generation)))
+  worker.generation = math.max(worker.generation, tonumber(generation))
   local call = store.readCall(id)
   local live = call and not ended[call.state]
   if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
@@ -70,12 +73,12 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
   if live then store.enter(call, 'running', worker.now) return end
   somethingToFetch = true
   if call then return end
-  store.enter({ id = id, submitted = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
+  store.enter({ id = id, submitted = worker.now, started = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
     pool = pool, principal = ARGV[16], fingerprint = '', operation = '', replica = '', attempt = '' },
     'cancelling', worker.now)
 end
 
-for at = 17, #ARGV, 6 do
+for at = 18, #ARGV, 6 do
   takeOverHold(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
 end
 if irregular then

@@ -1,7 +1,8 @@
 --[[
   Takes what a worker says of calls it fetched, in that order.
   KEYS, ARGV[1..8]: see includes/given.lua
-  ARGV[9] incarnation   ARGV[10..] three for each: started|busy|denied|interrupted|freed, call, token
+  ARGV[9] incarnation   ARGV[10..] three for each: started|busy|denied|interrupted|freed, call, token; or
+  quarantines, '', the lanes that the worker has closed (JSON)
   Returns { 'OK', due, ids of fenced starts… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' } or
   { 'LAYOUT', '', layout }.
 ]]
@@ -52,7 +53,8 @@ for at = 10, #ARGV, 3 do
   if said == 'started' and not started(call, token) then reply[#reply + 1] = id
   elseif said == 'busy' then busy(call, token)
   elseif said == 'denied' then denied(call)
-  elseif said == 'interrupted' then interrupted(id, call) end
+  elseif said == 'interrupted' then interrupted(id, call)
+  elseif said == 'quarantines' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
 return store.finish(reply)

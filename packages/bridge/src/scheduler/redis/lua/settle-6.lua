@@ -3,7 +3,8 @@
   settlement is accepted again and changes nothing.
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] incarnation   ARGV[10] call   ARGV[11] token   ARGV[12] settlement (JSON)
-  Returns { 'OK', due, '1' accepted or '0' } or { 'LAYOUT', '', layout }.
+  Returns { 'OK', due, '1' accepted or '0' } and of a call that it ended its operation, ms in the queue and in
+  all; or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
 local refusal = store.begin()
@@ -26,4 +27,10 @@ if live then
 else store.release(hold) end
 store.offerWithheld()
 store.startWhatCan()
-return store.finish({ 'OK', '', live and '1' or '0' })
+local reply = { 'OK', '', live and '1' or '0' }
+if live and call.operation ~= '' then
+  for _, value in ipairs({ call.operation, call.started - call.submitted, worker.now - call.submitted }) do
+    reply[#reply + 1] = tostring(value)
+  end
+end
+return store.finish(reply)

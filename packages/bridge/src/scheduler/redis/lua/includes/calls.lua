@@ -2,26 +2,34 @@
 --- @include "pending"
 local calls = {}
 local ended = { settled = true, withdrawn = true, interrupted = true }
+-- In place of a bridge: the call of a durable request, which no bridge has to stay alive for. Its attempt is the
+-- time at which it leaves the queue.
+local durable = '!'
+local durableEndKept = 86400000
+
+function store.endKept(call)
+  return call.replica == durable and durableEndKept or endRemembered
+end
 
 -- nil also for a call that ended so long ago that it only waits to be deleted.
 function store.readCall(id)
   if calls[id] then return calls[id] end
   local text = redis.call('HGET', callsKey, id)
   if not text then return nil end
-  local state, since, submitted, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
+  local state, since, submitted, started, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
     attempt = string.match(text,
-      '^(%a+)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
-  local call = { id = id, state = state, since = since, submitted = submitted, revision = revision,
+      '^(%a+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+  local call = { id = id, state = state, since = since, submitted = submitted, started = started, revision = revision,
     sequence = sequence, lane = lane, mode = mode, pool = pool, principal = principal, fingerprint = fingerprint,
     operation = operation, replica = replica, attempt = attempt }
-  if ended[call.state] and tonumber(call.since) + endRemembered <= worker.now then return nil end
+  if ended[call.state] and tonumber(call.since) + store.endKept(call) <= worker.now then return nil end
   calls[id] = call
   return call
 end
 
 function store.writeCall(call)
   calls[call.id] = call
-  store.setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.revision, call.sequence,
+  store.setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.started, call.revision, call.sequence,
     call.lane, call.mode, call.pool, call.principal, call.fingerprint, call.operation, call.replica, call.attempt }, '|'))
 end
 
@@ -37,6 +45,7 @@ function store.forget(limit)
   for _, id in ipairs(ids) do
     store.dropField('calls', id)
     store.dropField('calls', id .. ':e')
+    store.dropField('calls', id .. ':b')
     calls[id] = nil
   end
   if #ids > 0 then redis.call('ZREM', endedKey, unpack(ids)) end

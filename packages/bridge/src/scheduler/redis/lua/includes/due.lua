@@ -3,7 +3,7 @@
 -- A reserved call was not fetched in time: back to its place. Nothing is offered until the worker asks for work
 -- again, else the same call would be reserved for an absent worker over and over.
 function store.reservationLapsed(call)
-  store.setOffering(false)
+  worker.offering = false
   store.toWaiting(call, false)
 end
 
@@ -29,12 +29,20 @@ function store.replicaGone(replica)
   end
 end
 
+-- A durable request waited for as long as it may.
+function store.deadlinePassed(member)
+  store.dropDue(member)
+  local call = store.readCall(string.sub(member, 3))
+  if call and (call.state == 'waiting' or call.state == 'reserved') then store.withdrawCall(call, 'deadline') end
+end
+
 function store.becomesDue(member)
   local kind = string.sub(member, 1, 2)
   if kind == 'k|' then store.dropPlace(member)
   elseif kind == 'a|' then
     store.dropDue(member)
     store.replicaGone(string.sub(member, 3))
+  elseif kind == 'd|' then store.deadlinePassed(member)
   else
     local hold = store.loadHeld()[member]
     if not hold then store.dropDue(member)
@@ -44,16 +52,34 @@ function store.becomesDue(member)
   store.startWhatCan()
 end
 
+-- What the due times of Redis began with, when this script last looked.
+local earliestMember, earliestAt
+
+function store.lookForDue()
+  local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
+  earliestMember, earliestAt = earliest[1], tonumber(earliest[2] or math.huge)
+end
+
+-- When something is due next, for which Redis is asked again only where what was first is no more.
+function store.nextDueAt()
+  local at = earliestAt
+  if not earliestMember or dueGone[earliestMember] or dueAt[earliestMember] then at = nil end
+  for _, set in pairs(dueAt) do at = at and math.min(at, set) end
+  store.flushDue()
+  if at then return at end
+  store.lookForDue()
+  return earliestAt
+end
+
 -- Everything happens at its own time and in order, also when nobody looked for a while.
 function store.expireDue()
   local now = worker.now
-  while true do
-    local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
-    local at = earliest[1] and tonumber(earliest[2])
-    if not at or at > now then break end
-    worker.now = at
-    store.becomesDue(earliest[1])
+  store.lookForDue()
+  while earliestAt <= now do
+    worker.now = earliestAt
+    store.becomesDue(earliestMember)
     store.flushDue()
+    store.lookForDue()
   end
   worker.now = now
 end

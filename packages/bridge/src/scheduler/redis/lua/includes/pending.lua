@@ -61,5 +61,4 @@ function store.flush()
   store.flushFields('HSET', heldKey, fieldsOf.held, true)
   store.flushFields('HDEL', heldKey, goneOf.held)
   store.flushFields('ZADD', endedKey, endedAt, true, true)
-  store.flushDue()
 end

@@ -28,6 +28,7 @@ end
 
 -- The place that an identical call left behind, of several the oldest.
 function store.takeKeptPlace(fingerprint, principal)
+  if store.nothingWaits() then return nil end
   local member = store.first('k|' .. fingerprint .. '|' .. principal .. '|')
   return member and store.dropPlace(member).sequence
 end

@@ -9,16 +9,17 @@ end
 
 -- Keys end with the worker: each has an anchor that is never taken out, so that no key loses its time to live.
 function store.keepKeys()
-  if worker.now - worker.kept < keysKept / 4 then return end
-  store.put('kept', worker.now)
+  if worker.kept > 0 and worker.now - worker.kept < keysKept / 4 then return end
+  worker.kept = worker.now
   redis.call('HSET', callsKey, '-', '')
   redis.call('HSET', heldKey, '-', '')
   redis.call('ZADD', indexKey, 0, '-')
   redis.call('ZADD', dueKey, '+inf', '-')
   redis.call('ZADD', endedKey, '+inf', '-')
-  redis.call('HSET', workerKey, 'kept', worker.now)
+  local keepUntil = tonumber(redis.call('HGET', workerKey, 'keepUntil') or 0)
+  local keptFor = math.ceil(math.max(keysKept, keepUntil - worker.now))
   for _, key in ipairs({ workerKey, callsKey, heldKey, indexKey, dueKey, endedKey }) do
-    redis.call('PEXPIRE', key, keysKept)
+    redis.call('PEXPIRE', key, keptFor)
   end
 end
 
@@ -27,10 +28,8 @@ function store.finish(reply)
   if not worker.known then return reply end
   store.flush()
   store.keepKeys()
-  store.put('seen', worker.now)
-  redis.call('HSET', workerKey, unpack(store.pairsOf(workerChanges)))
-  local earliest = redis.call('ZRANGE', dueKey, 0, 0, 'WITHSCORES')
-  local at = earliest[1] and tonumber(earliest[2]) or math.huge
+  store.saveWorker()
+  local at = store.nextDueAt()
   reply[2] = at == math.huge and '' or tostring(math.max(0, at - worker.now))
   if somethingToFetch or next(news) then
     local told = { reply[2], somethingToFetch and '*' or '' }

@@ -5,6 +5,7 @@
   the oldest call of each principal can be next, and at most as many principals run something as calls run.
 ]]
 function store.nextToStart()
+  if store.nothingWaits() then return nil end
   local sum = store.tally()
   local best
   for _, group in ipairs(store.groupsWithRoom(sum)) do

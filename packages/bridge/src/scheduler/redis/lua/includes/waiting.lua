@@ -7,6 +7,7 @@
     a|LANE|S|ID              waits for it or one beneath it    x|LANE|S|ID   … and is exclusive
     s|LANE|POOL|PRINCIPAL|S|ID   shared calls of one lane, pool and principal that are offered
     o|BRIDGE|ID              what leaves the queue when that bridge dies
+    p|PRINCIPAL|ID           what fills that principal's share of the queue
     k|FINGERPRINT|PRINCIPAL|S|ID|SINCE|LANE|MODE   places that are kept for a retry
     b|S|LINE                 the line whose first call cannot start while S waits or runs
     r|GROUP|PRINCIPAL|S|ID   first calls of lines that nothing blocks; H|GROUP|S|PRINCIPAL the oldest of each
@@ -14,6 +15,14 @@
 ]]
 function store.within(prefix, ...)
   return redis.call('ZRANGEBYLEX', indexKey, '[' .. prefix, '(' .. prefix .. '\255', ...)
+end
+
+-- Most of the time nothing waits; then nothing in the index needs to be looked for.
+local isEmpty
+
+function store.nothingWaits()
+  if isEmpty == nil then isEmpty = redis.call('ZCARD', indexKey) <= 1 end
+  return isEmpty
 end
 
 function store.first(prefix)
@@ -25,9 +34,10 @@ function store.placeIn(member)
 end
 
 function store.addMembers(members)
+  isEmpty = false
   local values = {}
   for _, member in ipairs(members) do
-    values[#values + 1] = 0
+    values[#values + 1] = '0'
     values[#values + 1] = member
   end
   store.inChunks('ZADD', indexKey, values)
@@ -55,8 +65,18 @@ function store.ownedBy(call)
   return 'o|' .. call.replica .. '|' .. call.id
 end
 
+function store.sharedBy(call)
+  return 'p|' .. call.principal .. '|' .. call.id
+end
+
+function store.countWithin(prefix)
+  if store.nothingWaits() then return 0 end
+  return redis.call('ZLEXCOUNT', indexKey, '[' .. prefix, '(' .. prefix .. '\255')
+end
+
 -- The place of an older waiting entry that conflicts, or nil.
 function store.waitingRival(call)
+  if store.nothingWaits() then return nil end
   local here, beneath = 'X|', 'x|'
   if call.mode == 'x' then here, beneath = 'A|', 'a|' end
   local nodes = store.nodesTo(call.lane)
@@ -93,6 +113,7 @@ end
 
 -- Looks again at the first call of a line: it can start as far as lanes go, or one that blocks it is noted.
 function store.evaluate(line)
+  if store.nothingWaits() then return end
   local member = store.first(line)
   if not member then return end
   local sequence, id = store.placeIn(member)
@@ -105,6 +126,7 @@ end
 
 -- Something left a place: whatever it blocked is looked at again.
 function store.departed(sequence)
+  if store.nothingWaits() then return end
   local prefix = 'b|' .. sequence .. '|'
   local members = store.within(prefix)
   if #members == 0 then return end
@@ -116,6 +138,7 @@ function store.insertWaiting(call, blocker)
   local members = store.rivalMembers(call)
   local withheld = store.isIn('withheld', call.id)
   members[#members + 1] = store.ownedBy(call)
+  members[#members + 1] = store.sharedBy(call)
   if call.mode == 's' and not withheld then
     members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id
   end
@@ -126,6 +149,7 @@ end
 function store.removeWaiting(call)
   local members = store.rivalMembers(call)
   members[#members + 1] = store.ownedBy(call)
+  members[#members + 1] = store.sharedBy(call)
   if call.mode == 's' then members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id end
   local ready, head, group = store.readyMembers(call)
   members[#members + 1] = head

@@ -1,12 +1,7 @@
 --- @include "given"
-local worker, workerChanges = {}, {}
+local worker = {}
 -- What is told when the script ends: calls that changed, and whether there is something to fetch.
 local news, somethingToFetch = {}, false
-
-function store.put(field, value)
-  worker[field] = value
-  workerChanges[field] = value
-end
 
 function store.clockNow()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
@@ -14,23 +9,34 @@ function store.clockNow()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- All that changes often is one field: a script pays for every field that it reads.
 -- Time never goes back, not even when a copy of Redis with a slower clock takes over.
 function store.openWorker()
-  local found = redis.call('HMGET', workerKey, 'layout', 'seen', 'heard', 'incarnation', 'journal', 'slots',
-    'files', 'capacities', 'offering', 'sequence', 'starts', 'generation', 'withheld', 'loose', 'kept', 'fetched')
-  worker.layout = found[1]
-  worker.known = found[1] and true or false
-  worker.now = math.max(store.clockNow(), tonumber(found[2] or 0))
-  worker.heard = tonumber(found[3] or 0)
-  worker.incarnation, worker.journal = found[4], found[5]
-  worker.slots, worker.files = tonumber(found[6] or 0), tonumber(found[7] or 0)
-  worker.capacities = found[8] or ''
-  worker.offering = found[9] ~= '0'
-  worker.sequence, worker.starts = tonumber(found[10] or 0), tonumber(found[11] or 0)
-  worker.generation = tonumber(found[12] or 0)
-  worker.withheld, worker.loose = found[13] or '', found[14] or ''
-  worker.kept = tonumber(found[15] or 0)
-  worker.fetched = found[16]
+  local found = redis.call('HMGET', workerKey, 'layout', 'state')
+  worker.layout, worker.known = found[1], found[1] and true or false
+  worker.now = store.clockNow()
+  if not worker.known or worker.layout ~= layout then
+    worker.heard, worker.sequence, worker.starts, worker.generation, worker.kept = 0, 0, 0, 0, 0
+    worker.capacities, worker.withheld, worker.loose, worker.fetched = '', '', '', ''
+    worker.offering = true
+    return
+  end
+  local seen, heard, incarnation, journal, slots, files, capacities, offering, sequence, starts, generation,
+    withheld, loose, kept, fetched = string.match(found[2],
+      '^([^|]*)|([^|]*)|(%x*)|(%x*)|(%d+)|(%d+)|([^|]*)|(%d)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%x*)$')
+  worker.now = math.max(worker.now, tonumber(seen))
+  worker.heard, worker.incarnation, worker.journal = tonumber(heard), incarnation, journal
+  worker.slots, worker.files, worker.capacities = tonumber(slots), tonumber(files), capacities
+  worker.offering, worker.sequence, worker.starts = offering == '1', tonumber(sequence), tonumber(starts)
+  worker.generation, worker.withheld, worker.loose = tonumber(generation), withheld, loose
+  worker.kept, worker.fetched = tonumber(kept), fetched
+end
+
+function store.saveWorker()
+  redis.call('HSET', workerKey, 'state', table.concat({ worker.now, worker.heard,
+    worker.incarnation, worker.journal, worker.slots, worker.files, worker.capacities,
+    worker.offering and '1' or '0', worker.sequence, worker.starts, worker.generation, worker.withheld,
+    worker.loose, worker.kept, worker.fetched }, '|'))
 end
 
 function store.leaseLeft()
@@ -41,26 +47,21 @@ function store.isOnline()
   return worker.known and store.leaseLeft() > 0
 end
 
-function store.setOffering(offering)
-  worker.offering = offering
-  workerChanges.offering = offering and '1' or '0'
-end
-
 -- Places are strings of equal length, so that their order is the order of their text.
 function store.nextSequence()
-  store.put('sequence', worker.sequence + 1)
+  worker.sequence = worker.sequence + 1
   return string.format('%012d', worker.sequence)
 end
 
 -- Sets of ids that are nearly always empty live in one field, each id followed by a comma.
 function store.addTo(field, id)
-  if not string.find(worker[field], id, 1, true) then store.put(field, worker[field] .. id .. ',') end
+  if not string.find(worker[field], id, 1, true) then worker[field] = worker[field] .. id .. ',' end
 end
 
 function store.takeFrom(field, id)
   if worker[field] == '' then return end
   local from, to = string.find(worker[field], id .. ',', 1, true)
-  if from then store.put(field, string.sub(worker[field], 1, from - 1) .. string.sub(worker[field], to + 1)) end
+  if from then worker[field] = string.sub(worker[field], 1, from - 1) .. string.sub(worker[field], to + 1) end
 end
 
 function store.isIn(field, id)
@@ -71,6 +72,11 @@ end
 function store.hear(incarnation)
   if not worker.known then return 'WORKER_NOT_FOUND' end
   if worker.incarnation ~= incarnation then return 'WORKER_FENCED' end
-  store.put('heard', worker.now)
+  worker.heard = worker.now
   return nil
+end
+
+-- The lanes that the worker has closed, as it last said, and when it said so.
+function store.keepQuarantined(lanes)
+  redis.call('HSET', workerKey, 'quarantined', lanes, 'quarantinedAt', worker.now)
 end

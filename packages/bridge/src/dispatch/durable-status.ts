@@ -1,0 +1,69 @@
+import type { ClientGeneration, DurableState, DurableStatus, WireError } from '@codelanes/protocol';
+import { CodelanesError, errorFor, resultFor } from '@codelanes/protocol';
+import type { DurableView } from '../scheduler/durable-requests.js';
+import { resultOf } from './outcome.js';
+
+/**
+ * A durable request in LibreChat's words: `queued` while it waits, `admitted` from its reservation until its end,
+ * then `completed` with the result, `cancelled` where it was stopped on request, or `failed` with a code;
+ * `ASSIGNMENT_EXPIRED` is an unknown outcome.
+ */
+export function durableStatusOf(view: DurableView, generation: ClientGeneration): DurableStatus {
+  const { requestId, workerId, queueWaitMs, request, stands } = view;
+  const { workspaceId, workspaceInstanceId, worktree } = request;
+  const known = {
+    requestId,
+    workerId,
+    workspaceId,
+    ...(workspaceInstanceId === undefined ? {} : { workspaceInstanceId }),
+    ...(worktree === undefined ? {} : { worktree }),
+    queueWaitMs,
+    cancelRequested: cancelRequested(view),
+  };
+  switch (stands.state) {
+    case 'waiting':
+      return {
+        ...known,
+        state: 'queued',
+        queuePosition: stands.waiting.position,
+        ...(generation === 'own' ? { waitingFor: stands.waiting } : {}),
+      };
+    case 'reserved':
+    case 'delivered':
+    case 'running':
+    case 'cancelling':
+      return { ...known, state: 'admitted' };
+    case 'ended':
+      return { ...known, ...endOf(view, generation) };
+  }
+}
+
+function cancelRequested({ stands }: DurableView): boolean {
+  if (stands.state !== 'ended') return stands.state === 'cancelling';
+  const { end } = stands;
+  return end.how === 'withdrawn' ? end.why === 'cancelled' : end.how === 'settled' && end.cancelled;
+}
+
+type Ending = Pick<DurableStatus, 'result' | 'error'> & {
+  readonly state: Exclude<DurableState, 'queued' | 'admitted'>;
+};
+
+function endOf({ callId, request, stands }: DurableView, generation: ClientGeneration): Ending {
+  if (stands.state !== 'ended') throw new Error(`call ${callId} has not ended`);
+  try {
+    const result = resultFor(generation, resultOf({ request }, stands.end));
+    return { state: 'completed', result };
+  } catch (error) {
+    if (!CodelanesError.is(error)) throw error;
+    const told = errorFor(generation, { code: error.code, message: error.message });
+    return { state: isCancelled(stands.end, told) ? 'cancelled' : 'failed', error: told };
+  }
+}
+
+/** What was stopped on request and says so; another refusal that came first stays what it is. */
+function isCancelled(end: EndedView['end'], { code }: WireError): boolean {
+  if (end.how === 'withdrawn') return end.why === 'cancelled';
+  return end.how === 'settled' && end.cancelled && code === 'EXECUTION_ABORTED';
+}
+
+type EndedView = Extract<DurableView['stands'], { readonly state: 'ended' }>;

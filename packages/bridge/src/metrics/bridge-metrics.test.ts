@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { BridgeMetrics } from './bridge-metrics.js';
+
+const noLoads = new Map<string, never>();
+
+describe('BridgeMetrics', () => {
+  it('takes time apart into waiting, running, and what bridge and worker add', async () => {
+    const metrics = new BridgeMetrics();
+    metrics.settled({ operation: 'execute_command', queuedMs: 2_000, totalMs: 5_003 }, 3_000);
+    const text = await metrics.text(noLoads);
+    expect(text).toContain('codelanes_queue_seconds_sum{operation="execute_command"} 2\n');
+    expect(text).toContain('codelanes_run_seconds_sum{operation="execute_command"} 3\n');
+    expect(text).toContain('codelanes_overhead_seconds_sum{operation="execute_command"} 0.003\n');
+  });
+
+  it('counts no overhead of a call whose worker did not say how long it ran', async () => {
+    const metrics = new BridgeMetrics();
+    metrics.settled({ operation: 'read_file', queuedMs: 0, totalMs: 40 }, undefined);
+    const text = await metrics.text(noLoads);
+    expect(text).toContain('codelanes_run_seconds_sum{operation="read_file"} 0.04\n');
+    expect(text).not.toContain('codelanes_overhead_seconds_sum{');
+  });
+
+  it('has a registry of its own, so that bridges of one process do not meet', async () => {
+    const one = new BridgeMetrics();
+    const other = new BridgeMetrics();
+    one.queueTimedOut('execute_command');
+    one.leaseLost('write_file');
+    one.rateLimited();
+    expect(await one.text(noLoads)).toContain('codelanes_lease_losses_total{operation="write_file"} 1\n');
+    expect(await other.text(noLoads)).toContain('codelanes_rate_limited_total 0\n');
+    expect(await other.text(noLoads)).not.toContain('execute_command');
+  });
+
+  it('forgets a worker that is not there any more', async () => {
+    const metrics = new BridgeMetrics();
+    const load = { running: { command: 2, file: 1 }, waiting: 7 };
+    const before = await metrics.text(new Map([['laptop', load]]));
+    expect(before).toContain('codelanes_running_calls{worker="laptop",pool="command"} 2\n');
+    expect(before).toContain('codelanes_waiting_calls{worker="laptop"} 7\n');
+    expect(await metrics.text(noLoads)).not.toContain('laptop');
+  });
+});

@@ -1,0 +1,96 @@
+import type { Operation } from '@codelanes/protocol';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallTiming, WorkerLoad } from '../scheduler/store.js';
+
+/** Seconds, from what is felt to the longest that a call may wait or run. */
+const waitBuckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Seconds; a few milliseconds are the aim. */
+const overheadBuckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.5, 2];
+
+/**
+ * What one bridge counts, for Prometheus. Labels are operations, workers and pools: never a path, a content, a
+ * principal or the id of a call. Each bridge has a registry of its own.
+ */
+export class BridgeMetrics {
+  readonly #registry = new Registry();
+  readonly #queue = this.#histogram(
+    'codelanes_queue_seconds',
+    'Time from the submission of a call until the rule started it',
+    waitBuckets,
+  );
+  readonly #run = this.#histogram('codelanes_run_seconds', 'Time that a call ran at its worker', waitBuckets);
+  readonly #overhead = this.#histogram(
+    'codelanes_overhead_seconds',
+    'Time of a call that was neither waiting for its turn nor running',
+    overheadBuckets,
+  );
+  readonly #timeouts = this.#counter(
+    'codelanes_queue_timeouts_total',
+    'Calls that left the queue at their deadline and never ran',
+  );
+  readonly #leaseLosses = this.#counter(
+    'codelanes_lease_losses_total',
+    'Calls whose lease ended before their worker had answered: their outcome is unknown',
+  );
+  readonly #rateLimited = new Counter({
+    name: 'codelanes_rate_limited_total',
+    help: 'Calls that were refused because their caller sent too many',
+    registers: [this.#registry],
+  });
+  readonly #running = new Gauge({
+    name: 'codelanes_running_calls',
+    help: 'Calls that take a slot or a place of the file pool, as the store has them',
+    labelNames: ['worker', 'pool'],
+    registers: [this.#registry],
+  });
+  readonly #waiting = new Gauge({
+    name: 'codelanes_waiting_calls',
+    help: 'Calls in the queue of a worker, as the store has it',
+    labelNames: ['worker'],
+    registers: [this.#registry],
+  });
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** A call was settled at this bridge; `ranMs` is what its worker measured, where it did. */
+  settled({ operation, queuedMs, totalMs }: CallTiming, ranMs: number | undefined): void {
+    const inHandsMs = totalMs - queuedMs;
+    this.#queue.observe({ operation }, queuedMs / 1000);
+    this.#run.observe({ operation }, (ranMs ?? inHandsMs) / 1000);
+    if (ranMs !== undefined) this.#overhead.observe({ operation }, Math.max(0, inHandsMs - ranMs) / 1000);
+  }
+
+  queueTimedOut(operation: Operation): void {
+    this.#timeouts.inc({ operation });
+  }
+
+  leaseLost(operation: Operation): void {
+    this.#leaseLosses.inc({ operation });
+  }
+
+  rateLimited(): void {
+    this.#rateLimited.inc();
+  }
+
+  /** Everything in the text format of Prometheus, with the loads of the workers as they are now. */
+  text(loads: ReadonlyMap<string, WorkerLoad>): Promise<string> {
+    this.#running.reset();
+    this.#waiting.reset();
+    for (const [worker, { running, waiting }] of loads) {
+      this.#running.set({ worker, pool: 'command' }, running.command);
+      this.#running.set({ worker, pool: 'file' }, running.file);
+      this.#waiting.set({ worker }, waiting);
+    }
+    return this.#registry.metrics();
+  }
+
+  #histogram(name: string, help: string, buckets: number[]): Histogram<'operation'> {
+    return new Histogram({ name, help, buckets, labelNames: ['operation'], registers: [this.#registry] });
+  }
+
+  #counter(name: string, help: string): Counter<'operation'> {
+    return new Counter({ name, help, labelNames: ['operation'], registers: [this.#registry] });
+  }
+}

@@ -1,0 +1,46 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { CodelanesError } from '@codelanes/protocol';
+import { MemoryStore } from '../scheduler/memory-store.js';
+import { compileBridgeOptions } from '../server/bridge-options.js';
+import { createHttpServer } from '../server/http-server.js';
+import { routeContextOf } from '../server/route-context.js';
+import { testTokens } from '../server/testing/test-bridge.js';
+
+class StoreInTrouble extends MemoryStore {
+  answer: () => Promise<void> = () => Promise.resolve();
+
+  override ready(): Promise<void> {
+    return this.answer();
+  }
+}
+
+function serve() {
+  const { caller, admin, worker } = testTokens;
+  const options = compileBridgeOptions({ tokens: { callers: [caller], admin, worker } });
+  const store = new StoreInTrouble();
+  const context = routeContextOf(options, { store, durable: undefined });
+  return { app: createHttpServer(context, pino({ level: 'silent' })), store, context };
+}
+
+it('is ready while its store can be reached, and healthy all the time', async () => {
+  const { app, store } = serve();
+  expect((await app.inject('/readyz')).json()).toEqual({ ready: true });
+  store.answer = () => Promise.reject(new CodelanesError('STORE_UNAVAILABLE', 'No Redis.'));
+  const refused = await app.inject('/readyz');
+  expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([503, 'STORE_UNAVAILABLE']);
+  // A store that never answers is not waited for.
+  store.answer = () => new Promise(() => undefined);
+  expect((await app.inject('/readyz')).statusCode).toBe(503);
+  expect((await app.inject('/healthz')).statusCode).toBe(200);
+  await app.close();
+});
+
+it('is not ready from the moment on at which it stops', async () => {
+  const { app, context } = serve();
+  await context.dispatcher.stop(0);
+  const refused = await app.inject('/readyz');
+  expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([503, 'BRIDGE_STOPPING']);
+  expect((await app.inject('/healthz')).statusCode).toBe(200);
+  await app.close();
+});

@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from './manual-clock.js';
+import { RedisStore } from './redis-store.js';
+import { RedisCluster } from './testing/redis-cluster.js';
+import { WorkerAtStore } from './testing/worker-at-store.js';
+
+const a = ['primary', 'worktree:a'] as const;
+const b = ['primary', 'worktree:b'] as const;
+const root = ['primary'] as const;
+
+describe('the redis store on a Redis Cluster of three nodes', () => {
+  let cluster: RedisCluster;
+  const clock = new ManualClock();
+  const open: RedisStore[] = [];
+  let bridge: RedisStore;
+
+  function another(): RedisStore {
+    const store = new RedisStore({
+      address: { clusterUrls: cluster.urls },
+      times: { bridgeSilentMs: 1e9 },
+      simulatedTime: clock,
+    });
+    open.push(store);
+    return store;
+  }
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start();
+  }, 60_000);
+  afterAll(async () => {
+    await cluster.stop();
+  });
+  beforeEach(() => {
+    bridge = another();
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((store) => store.close()));
+  });
+
+  it('spreads workers over the nodes, each with all its keys in one slot', async () => {
+    const workers = Array.from({ length: 12 }, (_, index) => {
+      return new WorkerAtStore({ store: bridge, clock }, `worker-${index}`);
+    });
+    await Promise.all(workers.map((worker) => worker.register()));
+    const calls = await Promise.all(workers.map((worker) => worker.run(a)));
+    const settled = await Promise.all(workers.map((worker, index) => worker.settle(calls[index] ?? '')));
+    expect(settled).toEqual(workers.map(() => true));
+    expect(await cluster.keyCounts()).not.toContain(0);
+  });
+
+  it('[L4] [L5] [L6] [L23] goes by the rule, through any of two bridges', async () => {
+    const other = another();
+    const worker = new WorkerAtStore({ store: bridge, clock }, 'ruled');
+    await worker.register();
+    const [inA, inB] = [await worker.submit(a), await worker.submit(b)];
+    const checkout = worker.newCall(root);
+    expect(await other.submit(checkout)).toEqual({ ok: true, state: 'waiting' });
+    expect((await worker.fetch()).calls).toEqual([inA, inB]);
+    expect((await other.call(inA))?.view.state).toBe('delivered');
+    await worker.settle(inA);
+    await worker.settle(inB);
+    expect((await worker.fetch()).calls).toEqual([checkout.callId]);
+    expect(await other.end(inA)).toMatchObject({ how: 'settled' });
+    expect(await other.cancel(checkout.callId)).toBe('cancelling');
+    expect((await worker.fetch()).cancellations).toEqual([checkout.callId]);
+  });
+
+  it('wakes whoever listens at another bridge', async () => {
+    const other = another();
+    const worker = new WorkerAtStore({ store: bridge, clock }, 'woken');
+    await worker.register();
+    const rings: string[] = [];
+    other.onWorker('woken', () => rings.push('worker'));
+    const callId = await worker.submit(a);
+    await vi.waitFor(() => {
+      expect(rings).toContain('worker');
+    });
+    other.onCall(callId, () => rings.push('call'));
+    await worker.fetch();
+    await vi.waitFor(() => {
+      expect(rings).toContain('call');
+    });
+  });
+
+  it('does what is due at its time', async () => {
+    const worker = new WorkerAtStore({ store: bridge, clock }, 'due');
+    await worker.register();
+    const [first, second] = [await worker.run(a), await worker.submit(a)];
+    clock.advance(30_000);
+    expect(await worker.store.end(first)).toMatchObject({ how: 'interrupted' });
+    expect((await worker.fetch()).calls).toEqual([second]);
+  });
+});

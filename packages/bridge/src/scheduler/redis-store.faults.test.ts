@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from './manual-clock.js';
+import { RedisStore } from './redis-store.js';
+import { RedisServer } from './testing/redis-server.js';
+import { WorkerAtStore } from './testing/worker-at-store.js';
+
+const a = ['primary', 'worktree:a'] as const;
+const b = ['primary', 'worktree:b'] as const;
+const root = ['primary'] as const;
+const bridgeSilentMs = 400;
+
+describe('bridges that share a Redis', () => {
+  let server: RedisServer;
+  let prefix: string;
+  const open: RedisStore[] = [];
+
+  function bridge(address = { url: server.url }): RedisStore {
+    const store = new RedisStore({ address, prefix, times: { bridgeSilentMs } });
+    open.push(store);
+    return store;
+  }
+
+  /** A worker that talks to that bridge. Time is real here: nothing moves its clock. */
+  async function workerAt(store: RedisStore): Promise<WorkerAtStore> {
+    const worker = new WorkerAtStore({ store, clock: new ManualClock() });
+    await worker.register();
+    return worker;
+  }
+
+  function killConnections(type: 'normal' | 'pubsub'): Promise<unknown> {
+    return server.ask((client) => client.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes'));
+  }
+
+  beforeAll(async () => {
+    server = await RedisServer.start({ appendOnly: true });
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  beforeEach(() => {
+    prefix = `faults-${randomBytes(4).toString('hex')}`;
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((store) => store.close()));
+  });
+
+  describe('one of which dies', () => {
+    it('lose what it had in the queue, which then blocks nobody', async () => {
+      const [dying, staying] = [bridge(), bridge()];
+      const worker = await workerAt(staying);
+      await worker.run(a);
+      const checkout = worker.newCall(root);
+      expect(await dying.submit(checkout)).toMatchObject({ state: 'waiting' });
+      const behind = await worker.submit(b);
+      expect(await worker.stateOf(behind)).toBe('waiting');
+      await dying.close();
+      const rings: unknown[] = [];
+      staying.onWorker('worker', () => rings.push('ring'));
+      await vi.waitFor(() => {
+        expect(rings).not.toEqual([]);
+      }, 5_000);
+      expect((await worker.fetch()).calls).toEqual([behind]);
+      expect(await staying.end(checkout.callId)).toEqual({ how: 'withdrawn', why: 'caller_gone' });
+    });
+
+    it('keep what ran, and can read its result', async () => {
+      const [dying, staying] = [bridge(), bridge()];
+      const worker = await workerAt(staying);
+      const call = worker.newCall(a);
+      await dying.submit(call);
+      await worker.fetch();
+      await dying.close();
+      await sleep(2 * bridgeSilentMs);
+      expect(await worker.stateOf(call.callId)).toBe('delivered');
+      expect(await worker.settle(call.callId)).toBe(true);
+      expect(await staying.end(call.callId)).toMatchObject({ how: 'settled' });
+    });
+
+    it('lose nothing of a bridge that lives', async () => {
+      const worker = await workerAt(bridge());
+      await worker.run(a);
+      const waits = await worker.submit(root);
+      await sleep(3 * bridgeSilentMs);
+      expect(await worker.stateOf(waits)).toBe('waiting');
+    });
+  });
+
+  describe('whose Redis', () => {
+    it('forgets its scripts go on', async () => {
+      const worker = await workerAt(bridge());
+      const callId = await worker.submit(a);
+      await server.ask((client) => client.script('FLUSH'));
+      expect((await worker.fetch()).calls).toEqual([callId]);
+      await server.ask((client) => client.script('FLUSH'));
+      expect(await worker.settle(callId)).toBe(true);
+    });
+
+    it('cuts connections again and again run every call once', async () => {
+      const worker = await workerAt(bridge());
+      const delivered: string[] = [];
+      const submitted: string[] = [];
+      for (let round = 0; round < 30; round += 1) {
+        // Some cut comes before a script ran, some between it and its reply: either way it is sent again.
+        const cut = killConnections('normal');
+        submitted.push(await worker.submit(a));
+        await cut;
+        const [, { calls }] = await Promise.all([killConnections('normal'), worker.fetch()]);
+        delivered.push(...calls);
+        for (const callId of calls) {
+          const [, settled] = await Promise.all([killConnections('normal'), worker.settle(callId)]);
+          expect(settled).toBe(true);
+        }
+      }
+      expect(delivered).toEqual(submitted);
+    });
+
+    it('cuts the connection that listens wake everybody once it is back', async () => {
+      const store = bridge();
+      const worker = await workerAt(store);
+      const rings: unknown[] = [];
+      store.onWorker('worker', () => rings.push('ring'));
+      await killConnections('pubsub');
+      await vi.waitFor(() => {
+        expect(rings).toHaveLength(1);
+      });
+      await worker.submit(a);
+      await vi.waitFor(() => {
+        expect(rings.length).toBeGreaterThan(1);
+      });
+    });
+
+    it('crashes and comes back with its log keep queue, leases and results', async () => {
+      const worker = await workerAt(bridge());
+      const ended = await worker.run(a);
+      await worker.settle(ended);
+      const [runs, waits] = [await worker.run(a), await worker.submit(a)];
+      await server.kill();
+      await server.run();
+      expect(await worker.store.end(ended)).toMatchObject({ how: 'settled' });
+      expect((await worker.renew(runs)).lost).toEqual([]);
+      expect(await worker.settle(runs)).toBe(true);
+      expect((await worker.fetch()).calls).toEqual([waits]);
+    });
+
+    it('cannot be reached say so, with a code that may be tried again', async () => {
+      const store = bridge({ url: 'redis://127.0.0.1:1' });
+      await expect(store.ready()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    });
+
+    it('holds another layout refuse to share it', async () => {
+      await server.ask((client) => client.set(`${prefix}:layout`, '2'));
+      await expect(bridge().ready()).rejects.toThrow(/holds layout 2 .* speaks layout 1/);
+    });
+
+    it('holds a worker of another layout refuse to touch it', async () => {
+      const worker = await workerAt(bridge());
+      await server.ask((client) => client.hset(`${prefix}:{worker}`, 'layout', '7'));
+      await expect(worker.submit(a)).rejects.toThrow(/holds layout 7/);
+    });
+  });
+
+  it('leave nothing behind that stays for ever but the layout', async () => {
+    const worker = await workerAt(bridge());
+    for (let round = 0; round < 5; round += 1) {
+      const [runs, waits] = [await worker.run(a), await worker.submit(root)];
+      await worker.store.withdraw(waits, 'deadline');
+      await worker.settle(runs);
+    }
+    const lasting = await server.ask(async (client) => {
+      const keys = await client.keys(`${prefix}:*`);
+      const lives = await Promise.all(keys.map((key) => client.pttl(key)));
+      return keys.filter((_, index) => lives[index] === -1);
+    });
+    expect(lasting).toEqual([`${prefix}:layout`]);
+  });
+});

@@ -1,0 +1,42 @@
+import { callStateSchema } from '@codelanes/protocol';
+import type { DurableView } from '../../durable-requests.js';
+import { readCallEnd } from '../call-end.js';
+import { readBody } from '../deliveries.js';
+import type { ReplyReader } from '../reply-reader.js';
+import { readReason } from '../views.js';
+
+export interface RequestName {
+  readonly requestId: string;
+  readonly workerId: string;
+  /** As Redis has it. */
+  readonly principal: string;
+}
+
+/** Reads what the scripts of durable requests tell; `undefined` where the request is unknown. */
+export function readRequest(
+  { requestId, workerId, principal }: RequestName,
+  values: ReplyReader,
+): DurableView | undefined {
+  if (values.isAtEnd()) return undefined;
+  const callId = values.text();
+  const queueWaitMs = values.number();
+  const { request } = readBody(values.text());
+  return { requestId, callId, workerId, queueWaitMs, request, stands: readStanding(principal, values) };
+}
+
+function readStanding(principal: string, values: ReplyReader): DurableView['stands'] {
+  const state = callStateSchema.parse(values.text());
+  switch (state) {
+    case 'waiting':
+      return { state, waiting: readReason(values, { principal }) };
+    case 'reserved':
+    case 'delivered':
+    case 'running':
+    case 'cancelling':
+      return { state };
+    case 'settled':
+    case 'withdrawn':
+    case 'interrupted':
+      return { state: 'ended', end: readCallEnd(values.text()) };
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  durableEndKeptMs,
+  durableRequestsKept,
+  type DurableRequests,
+  type DurableView,
+  type NewDurableRequest,
+  type SubmittedRequest,
+} from '../../durable-requests.js';
+import { refused } from '../../memory/refused.js';
+import type { Refused, SchedulerSettings } from '../../store.js';
+import type { CallWhereabouts } from '../call-whereabouts.js';
+import type { RedisClient } from '../connections.js';
+import { storedBody } from '../deliveries.js';
+import type { RedisKeys } from '../keys.js';
+import { refusalOf } from '../refusals.js';
+import { lanePath, modeLetter, poolLetter, storedText } from '../stored-text.js';
+import type { WorkerScripts } from '../worker-scripts.js';
+import { readRequest } from './read-request.js';
+import { RequestWhereabouts } from './request-whereabouts.js';
+
+/** What pauses, restarts and lapsed reservations may add to the budgets of a request. */
+const slackMs = 3_600_000;
+
+interface Parts {
+  readonly scripts: WorkerScripts;
+  readonly client: RedisClient;
+  readonly keys: RedisKeys;
+  readonly settings: SchedulerSettings;
+  readonly whereabouts: CallWhereabouts;
+}
+
+/**
+ * Durable requests in Redis. Of a request only its name and its call are stored; how it stands is how the call
+ * stands, so there is nothing that could disagree. The call has no bridge to answer for it, and its end is kept
+ * longer than that of other calls.
+ */
+export class RedisDurableRequests implements DurableRequests {
+  readonly #parts: Parts;
+  readonly #requests: RequestWhereabouts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#requests = new RequestWhereabouts(parts.client, parts.keys);
+  }
+
+  async submit(request: NewDurableRequest): Promise<SubmittedRequest | Refused> {
+    const { requestId, fingerprint, queueWaitMs, call } = request;
+    const { workerId, executionMs } = call;
+    const { scripts, keys, settings, whereabouts } = this.#parts;
+    const principal = storedText(call.principal);
+    const lifeMs = durableEndKeptMs + queueWaitMs + executionMs + slackMs;
+    const holder = await this.#requests.claim(principal, requestId, workerId, lifeMs);
+    if (holder !== workerId) {
+      return refused('REQUEST_CONFLICT', `Request ${requestId} is for worker ${holder}.`);
+    }
+    const args = [
+      call.callId,
+      lanePath(call.lane),
+      modeLetter(call.mode),
+      poolLetter(call.pool),
+      principal,
+      storedText(call.fingerprint),
+      call.request.operation,
+      ...[queueWaitMs, settings.queueLength, settings.principalQueueLength].map(String),
+      storedBody(call),
+      requestId,
+      fingerprint,
+      ...[durableRequestsKept, lifeMs].map(String),
+    ];
+    const requestsKey = keys.requestsOf(workerId, principal);
+    const reply = await scripts.run('submitDurable', workerId, args, [requestsKey]);
+    const refusal = refusalOf(reply, workerId);
+    if (refusal !== undefined) return refusal;
+    const view = readRequest({ requestId, workerId, principal }, reply.values);
+    if (view === undefined) throw new Error(`request ${requestId} was taken in, but is not told of`);
+    await whereabouts.claim(view.callId, workerId, lifeMs);
+    return { ok: true, view };
+  }
+
+  view(principal: string, requestId: string): Promise<DurableView | undefined> {
+    return this.#ask('viewDurable', principal, requestId);
+  }
+
+  cancel(principal: string, requestId: string): Promise<DurableView | undefined> {
+    return this.#ask('cancelDurable', principal, requestId);
+  }
+
+  async #ask(
+    script: 'viewDurable' | 'cancelDurable',
+    principalName: string,
+    requestId: string,
+  ): Promise<DurableView | undefined> {
+    const principal = storedText(principalName);
+    const workerId = await this.#requests.workerOf(principal, requestId);
+    if (workerId === undefined) return undefined;
+    const { scripts, keys } = this.#parts;
+    const requestsKey = keys.requestsOf(workerId, principal);
+    const { values } = await scripts.run(script, workerId, [requestId], [requestsKey]);
+    return readRequest({ requestId, workerId, principal }, values);
+  }
+}

@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { storesUnderTest } from './testing/stores-under-test.js';
+import { WorkerAtStore } from './testing/worker-at-store.js';
+
+const a = ['primary', 'worktree:a'] as const;
+const b = ['primary', 'worktree:b'] as const;
+const root = ['primary'] as const;
+
+describe.each(storesUnderTest)('what the $name store tells of its workers', ({ make }) => {
+  let worker: WorkerAtStore;
+  beforeEach(async () => {
+    worker = new WorkerAtStore(await make({ queueLength: 4, principalQueueLength: 2 }));
+    await worker.register();
+  });
+
+  it('counts what runs by pool, and what waits without the places that are kept', async () => {
+    await worker.run(a);
+    await worker.submit(b, { pool: 'file' });
+    await worker.submit(a);
+    const gone = await worker.submit(root);
+    await worker.store.withdraw(gone, 'deadline');
+    expect(await worker.store.load('worker')).toEqual({ running: { command: 1, file: 1 }, waiting: 1 });
+    expect(await worker.store.load('nobody')).toBeUndefined();
+  });
+
+  it('lists every worker that registered, by id', async () => {
+    const { store, clock } = worker;
+    await new WorkerAtStore({ store, clock }, 'another').register();
+    expect(await store.workers()).toEqual(['another', 'worker']);
+    await expect(store.ready()).resolves.toBeUndefined();
+  });
+
+  it('refuses a caller more of the queue than its share, and everybody more than there is', async () => {
+    const refusalOf = async (principal: string) => {
+      const reply = await worker.store.submit(worker.newCall(a, { principal }));
+      return reply.ok ? undefined : reply.error;
+    };
+    await worker.run(a);
+    for (const principal of ['ann', 'ann', 'bo']) await worker.submit(a, { principal });
+    expect((await refusalOf('ann'))?.message).toMatch(/one caller may have/);
+    await worker.submit(a, { principal: 'bo' });
+    expect((await refusalOf('cy'))?.message).toMatch(/is full/);
+    expect((await refusalOf('cy'))?.code).toBe('WORKER_QUEUE_FULL');
+  });
+
+  it('tells with a settlement where the time of the call went, and of each call once', async () => {
+    const first = await worker.run(a);
+    const second = await worker.submit(a);
+    worker.clock.advance(1_000);
+    await worker.settle(first);
+    await worker.fetch();
+    worker.clock.advance(500);
+    const settle = () =>
+      worker.store.settle(worker.fence, worker.lease(second), {
+        status: 'rejected',
+        error: { code: 'NOT_FOUND', message: 'There is no such file.' },
+      });
+    const timing = { operation: 'execute_command', queuedMs: 1_000, totalMs: 1_500 };
+    expect(await settle()).toEqual({ accepted: true, timing });
+    expect((await settle()).timing).toBeUndefined();
+  });
+
+  it('shows the lanes that a worker has closed as it last said, growing older', async () => {
+    const closed = { lane: a, reason: 'A process is left.', sinceMs: 100 };
+    await worker.register({ quarantined: [closed] });
+    worker.clock.advance(50);
+    expect((await worker.store.lanes('worker'))?.quarantined).toEqual([{ ...closed, sinceMs: 150 }]);
+    await worker.store.report(worker.fence, [{ state: 'quarantines', quarantined: [] }]);
+    expect((await worker.store.lanes('worker'))?.quarantined).toEqual([]);
+  });
+
+  it('hands the trace of a call to its worker', async () => {
+    const call = { ...worker.newCall(a), trace: { requestId: 'r-1' } };
+    await worker.store.submit(call);
+    const fetched = await worker.store.fetch(worker.fence);
+    expect(fetched).toMatchObject({ assignments: [{ callId: call.callId, requestId: 'r-1' }] });
+  });
+});

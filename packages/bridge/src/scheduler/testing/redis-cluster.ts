@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RedisServer } from './redis-server.js';
+
+const slots = 16_384;
+
+/** A Redis Cluster of three masters on loopback. */
+export class RedisCluster {
+  readonly #servers: readonly RedisServer[];
+
+  private constructor(servers: readonly RedisServer[]) {
+    this.#servers = servers;
+  }
+
+  /** Resolves when every node sees all slots served. */
+  static async start(): Promise<RedisCluster> {
+    const servers = await Promise.all([1, 2, 3].map(() => RedisServer.start({ cluster: true })));
+    const [first] = servers;
+    for (const [index, server] of servers.entries()) {
+      const from = Math.floor((slots * index) / servers.length);
+      const to = Math.floor((slots * (index + 1)) / servers.length) - 1;
+      await server.ask(async (client) => {
+        await client.cluster('ADDSLOTSRANGE', from, to);
+        if (first !== undefined && server !== first) await client.cluster('MEET', '127.0.0.1', first.port);
+      });
+    }
+    for (const server of servers) {
+      while (!(await server.ask((client) => client.cluster('INFO'))).includes('cluster_state:ok')) {
+        await sleep(50);
+      }
+    }
+    return new RedisCluster(servers);
+  }
+
+  get urls(): readonly string[] {
+    return this.#servers.map(({ url }) => url);
+  }
+
+  /** How many keys each node holds. */
+  keyCounts(): Promise<number[]> {
+    return Promise.all(this.#servers.map((server) => server.ask((client) => client.dbsize())));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()));
+  }
+}
