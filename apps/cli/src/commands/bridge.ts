@@ -49,7 +49,10 @@ export function addBridgeCommand(program: Command): void {
         .choices(['memory', 'redis'])
         .default('memory'),
     )
-    .option('--redis-url <url>', 'where that Redis is, redis://HOST:PORT (or CODELANES_REDIS_URL)')
+    .option(
+      '--redis-url <url>',
+      'where that Redis is, redis://HOST:PORT; nodes of a cluster with commas between them (or CODELANES_REDIS_URL)',
+    )
     .option('--redis-prefix <text>', 'what every key begins with (default: codelanes)')
     .option(
       '--rate-limit <calls>',

@@ -19,6 +19,14 @@ describe('storeChoiceOf', () => {
     });
   });
 
+  it('takes several addresses for nodes of a cluster', () => {
+    const redisUrl = 'redis://one:6379,redis://two:6379';
+    expect(storeChoiceOf({ store: 'redis', redisUrl }, {})).toEqual({
+      kind: 'redis',
+      url: ['redis://one:6379', 'redis://two:6379'],
+    });
+  });
+
   it('refuses a Redis that nobody named, and one that would not be used', () => {
     expect(() => storeChoiceOf({ store: 'redis' }, {})).toThrow('was not told in which one');
     expect(() => storeChoiceOf({ store: 'memory', redisUrl: url }, {})).toThrow('uses no Redis');

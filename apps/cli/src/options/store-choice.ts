@@ -7,7 +7,7 @@ export interface StoreFlags {
 }
 
 /**
- * The store that the flags name. A URL may hold a password, so that it can also come from the environment, which
+ * The store that the flags name; several addresses with commas between them are nodes of a cluster. A URL may hold a password, so that it can also come from the environment, which
  * other users of the machine do not see.
  *
  * @throws CliError where flags contradict each other, or nothing says which Redis is meant.
@@ -22,7 +22,9 @@ export function storeChoiceOf(
   }
   const url = redisUrl ?? environment['CODELANES_REDIS_URL'];
   if (url !== undefined) {
-    return { kind: store, url, ...(redisPrefix === undefined ? {} : { prefix: redisPrefix }) };
+    const [only = url, ...nodes] = url.split(',');
+    const address = nodes.length === 0 ? only : [only, ...nodes];
+    return { kind: store, url: address, ...(redisPrefix === undefined ? {} : { prefix: redisPrefix }) };
   }
   throw new CliError(
     'The bridge is to keep what it knows in Redis, and was not told in which one.',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commandBody, commandIn, execute, untilQueued } from '../server/testing/requests.js';
+import { commandBody, commandIn, execute, untilQueued, waiting } from '../server/testing/requests.js';
 import { randomId, TestBridge } from '../server/testing/test-bridge.js';
 import { testCapabilities, TestWorker } from '../server/testing/test-worker.js';
 
@@ -24,6 +24,17 @@ describe('a call that the worker answers', () => {
     expect(status).toBe(200);
     expect(json).toMatchObject({ operation: 'execute_command', stdout: 'hello', exitCode: 0 });
     expect(headers['x-codelanes-call-id']).toBe(assignment.callId);
+  });
+
+  it('[T78] is no dead end where its worker is slow: it never ran, and runs in the same lane when sent again', async () => {
+    const impatient = await execute(bridge, commandIn('a'), { headers: waiting(20) });
+    expect(impatient).toMatchObject({ status: 503, json: { code: 'WORKSPACE_QUEUE_TIMEOUT' } });
+    const retried = execute(bridge, commandIn('a'));
+    const assignment = await worker.next();
+    expect(assignment.lane).toEqual(['primary', 'worktree:a']);
+    await worker.settleCommand(assignment, 'late but once');
+    expect((await retried).json['stdout']).toBe('late but once');
+    expect((await worker.poll(0)).assignments).toEqual([]);
   });
 
   it('has the id that its caller proposed, and no second call may have it', async () => {

@@ -28,7 +28,7 @@ const routes: readonly Route[] = [
   { method: 'GET', path: '/v1/workspace-tools/capabilities', as: 'caller' },
   { method: 'POST', path: '/v1/workspace-tools/requests', as: 'caller', body: commandBody() },
   { method: 'GET', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller' },
-  { method: 'DELETE', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller', body: {} },
+  { method: 'DELETE', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller' },
   {
     method: 'POST',
     path: '/v1/workers/fuzzed/register',

@@ -37,11 +37,14 @@ const schedulerSchema = z.strictObject({
   principalQueueLength: calls.optional(),
 });
 
+const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected redis://HOST:PORT or rediss://HOST:PORT' });
+
 const storeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('memory') }),
   z.strictObject({
     kind: z.literal('redis'),
-    url: z.string().regex(/^rediss?:\/\/\S+$/, 'expected redis://HOST:PORT or rediss://HOST:PORT'),
+    /** One Redis, or some nodes of a cluster. */
+    url: z.union([redisUrl, z.array(redisUrl).min(1).max(100)]),
     /** What every key begins with: bridges share what they store when they share it. */
     prefix: z
       .string()

@@ -27,7 +27,7 @@ export async function openStore(
     return { store: new MemoryStore(settings, new SystemClock()), durable: undefined };
   }
   const store = new RedisStore({
-    address: { url: choice.url },
+    address: typeof choice.url === 'string' ? { url: choice.url } : { clusterUrls: choice.url },
     prefix: choice.prefix,
     settings,
     onError: (error) => {
@@ -40,8 +40,8 @@ export async function openStore(
     await store.close();
     throw error;
   }
-  // The address without what stands before @: it may hold a password.
-  const { host } = new URL(choice.url);
-  log.info({ store: 'redis', host, prefix: choice.prefix }, 'bridges of this Redis share what they know');
+  // Addresses without what stands before @: it may be a password.
+  const hosts = [choice.url].flat().map((url) => new URL(url).host);
+  log.info({ store: 'redis', hosts, prefix: choice.prefix }, 'bridges of this Redis share what they know');
   return { store, durable: store.durable };
 }

@@ -88,17 +88,15 @@ describe('a command in its lane', () => {
         attack: repository('n'),
       },
     };
-    for (const [where, { before = 'true', attack }] of Object.entries(cases)) {
-      it(`${where}`, async () => {
-        fixture.host(before);
-        const planted = join(fixture.folder, 'planted');
-        const outcome = await run(fixture.openCheckout(), `PLANTED=${planted}; ${attack}`);
-        expect(outcome).toMatchObject({ exitCode: 0, quarantine: undefined });
-        expect(outcome.stderr).toContain('codelanes: ');
-        fixture.host('git status');
-        expect(existsSync(planted)).toBe(false);
-      });
-    }
+    it.each(Object.entries(cases))('%s', async (_where, { before = 'true', attack }) => {
+      fixture.host(before);
+      const planted = join(fixture.folder, 'planted');
+      const outcome = await run(fixture.openCheckout(), `PLANTED=${planted}; ${attack}`);
+      expect(outcome).toMatchObject({ exitCode: 0, quarantine: undefined });
+      expect(outcome.stderr).toContain('codelanes: ');
+      fixture.host('git status');
+      expect(existsSync(planted)).toBe(false);
+    });
 
     it('under a name that is no text, with which the checkout is closed', async () => {
       const name = `"$(printf 'n\\377')"`;

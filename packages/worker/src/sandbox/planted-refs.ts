@@ -1,4 +1,4 @@
-import { readlinkSync, unlinkSync } from 'node:fs';
+import { readlinkSync, statSync, unlinkSync } from 'node:fs';
 import type { Directory, EntryKind } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
 import { removeTree } from './remove-tree.js';
@@ -20,11 +20,12 @@ export interface SweptRefs {
 }
 
 /**
- * Removes what is neither file nor folder, and what lies too deep, among a repository's refs, their logs and the
- * metadata of its worktrees. On a pipe there the operator's Git would wait for ever. To a log it appends through
+ * Removes what is neither file nor folder, and what lies too deep, among a repository's refs, their logs, its packs
+ * and the metadata of its worktrees. On a pipe there the operator's Git, and every lane's, would wait for ever. To a log it appends through
  * a symbolic link, a line with a branch's name in it, so that a lane could have the operator's next commit, or
  * the renaming of its branch, write into any file of theirs. Git makes no links there but for symbolic refs of
- * old, whose text begins with `refs/`, and a socket of its file system monitor; those stay. Call it when every
+ * old, whose text begins with `refs/`, and a socket of its file system monitor; those stay, as do an operator's
+ * links from packs to files. Call it when every
  * process of a call is gone. Follows no link, starts no process.
  *
  * @param metadata The only worktree's metadata that the call could write to, by its name; all without it.
@@ -32,7 +33,8 @@ export interface SweptRefs {
 export function removePlantedRefs(git: Directory, metadata?: string): SweptRefs {
   const sweep = new Sweep();
   const worktrees = metadata === undefined ? ['worktrees'] : ['worktrees', metadata];
-  const complete = [['refs'], ['logs', 'refs'], worktrees].every((place) => sweep.at(git, place));
+  const places = [['refs'], ['logs', 'refs'], ['objects', 'pack'], worktrees];
+  const complete = places.every((place) => sweep.at(git, place));
   const named = sweep.removed.slice(0, maxNamed).map((path) => `"${path}"`);
   const more = sweep.removed.length - named.length;
   const shown = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
@@ -99,7 +101,7 @@ class Sweep {
   #remove(parent: Directory, { name, kind }: { name: string; kind: EntryKind }, path: string): void {
     const place = parent.place(name);
     try {
-      if (kind === 'symlink' ? isSymbolicRef(path, readlinkSync(place)) : name === monitorSocket) return;
+      if (kind === 'symlink' ? isMeant(path, place) : name === monitorSocket) return;
       unlinkSync(place);
     } catch {
       // Another lane, which removes it itself at the end of its own call, was faster.
@@ -109,7 +111,9 @@ class Sweep {
   }
 }
 
-function isSymbolicRef(path: string, target: string): boolean {
+function isMeant(path: string, place: string): boolean {
+  if (path.startsWith('.git/objects/')) return statSync(place, { throwIfNoEntry: false })?.isFile() === true;
+  const target = readlinkSync(place);
   const isRef = path.startsWith('.git/refs/') || /^\.git\/worktrees\/[^/]+\/(?:HEAD$|refs\/)/u.test(path);
   return isRef && target.startsWith('refs/') && !target.split('/').includes('..');
 }
