@@ -115,7 +115,7 @@ describe('codelanes up', () => {
     const children = ['bridge', 'worker'] as const;
     const pids = children.map(childOf);
     const stopped = up.end('SIGTERM');
-    await up.said('Stopping; calls that run have a moment to end');
+    await up.said('Stopping: nothing new is taken');
     writeFileSync(repository.path('stop-asked', 'b'), '');
     expect((await stopped).status).toBe(0);
     expect((await call.ended).status).toBe(0);

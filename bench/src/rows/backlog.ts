@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MemoryStore, type NewCall, type SchedulerStore } from '@codelanes/bridge';
+import { defaultSchedulerSettings, MemoryStore, type NewCall, type SchedulerStore } from '@codelanes/bridge';
 import type { Lease, Settlement } from '@codelanes/protocol';
 import { elapsedMs, repeat } from '../measure/repeat.js';
 import { median } from '../measure/quantile.js';
@@ -36,7 +36,7 @@ async function round(): Promise<{ long: number; short: number }> {
 }
 
 async function microsecondsPerCall(queued: number): Promise<number> {
-  const store = new MemoryStore();
+  const store = new MemoryStore({ ...defaultSchedulerSettings, principalQueueLength: callsPerRound });
   await register(store);
   const ms = await elapsedMs(() => repeat(callsPerRound / queued, () => drain(store, queued)));
   await store.close();

@@ -19,6 +19,8 @@ export function gateProgram(shell: string, command: string, limits: Limits): str
     `exec ${gateDescriptor}>&-`,
     // The shell counts in blocks of 512 bytes.
     `ulimit -c 0; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
+    // Shells differ in the letter. Root is exempt from this one: its processes are bounded by a control group.
+    `ulimit -u ${limits.processes} 2>/dev/null || ulimit -p ${limits.processes} 2>/dev/null`,
     'exec "$1" -c "$0"',
   ].join('; ');
   return ['/bin/sh', '-c', script, command, shell];

@@ -19,6 +19,8 @@ export interface Limits {
   readonly temporaryBytes: number;
   /** Room in `/dev/shm`, `/run` and `/var/tmp` each, in memory. */
   readonly sharedMemoryBytes: number;
+  /** Processes and threads at once; for a worker that is root the sum over its slots is what binds. */
+  readonly processes: number;
   /** Largest file that a command may write. */
   readonly fileBytes: number;
 }
@@ -26,6 +28,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   temporaryBytes: 1024 ** 3,
   sharedMemoryBytes: 256 * 1024 ** 2,
+  processes: 4096,
   fileBytes: 32 * 1024 ** 3,
 };
 

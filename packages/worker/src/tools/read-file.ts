@@ -1,4 +1,4 @@
-import { read as readCallback } from 'node:fs';
+import { read as readCallback, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { CodelanesError, limits, type ReadFileRequest, type ReadFileResult } from '@codelanes/protocol';
 import { openFile, type OpenedFile } from '../files/read.js';
@@ -53,7 +53,12 @@ async function scan(file: OpenedFile, reader: LineReader, path: string, signal: 
   for (let position = 0; position < size && !reader.isDone;) {
     signal.throwIfAborted();
     if (performance.now() > deadline) throw tooSlow(path, reader.lineNumber);
-    const { bytesRead } = await read(file.fd, buffer, 0, Math.min(chunkBytes, size - position), position);
+    const length = Math.min(chunkBytes, size - position);
+    // A file of one chunk is not worth two changes of thread, which cost more than the read.
+    const bytesRead =
+      size <= chunkBytes
+        ? readSync(file.fd, buffer, 0, length, position)
+        : (await read(file.fd, buffer, 0, length, position)).bytesRead;
     if (bytesRead === 0) break;
     const chunk = buffer.subarray(0, bytesRead);
     if (position === 0 && isUtf16(chunk)) throw notText(path, 'it is UTF-16');

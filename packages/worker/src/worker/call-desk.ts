@@ -140,8 +140,8 @@ export class CallDesk {
     const ranMs = stopwatch.elapsedMs();
     const code = settlement.status === 'rejected' ? settlement.error.code : undefined;
     log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, 'a call ended');
-    // What the journal still calls open is found gone at the next start; the call has ended all the same.
-    await root.journal.end(assignment.callId).catch((error: unknown) => {
+    // Nobody waits for the disk: what the journal still calls open is found gone at the next start.
+    root.journal.end(assignment.callId).catch((error: unknown) => {
       log.error({ err: error }, 'the end of a call could not be journalled');
     });
     // Nothing of the call runs any more, or its lane is quarantined: the lane is free before the bridge hears.

@@ -76,6 +76,8 @@ export function watchReleases(rootState: string, taker: ReleaseTaker): () => voi
   const folder = folderOf(rootState);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const look = () => {
+    // A folder that somebody removed holds no release.
+    if (!existsSync(folder)) return;
     for (const name of readdirSync(folder)) takeOne(join(folder, name), taker);
   };
   const watcher = watch(folder, look);

@@ -7,6 +7,8 @@ import { connect, type Connection } from '../connection/connection.js';
 import type { FromConnection } from '../connection/messages.js';
 import { combinedJournalId } from '../lanes/journal.js';
 import { closeInheritedDescriptors } from '../sandbox/inherited-descriptors.js';
+import { defaultLimits } from '../sandbox/policy.js';
+import { limitProcesses } from '../sandbox/process-limit.js';
 import { findRipgrep } from '../tools/ripgrep.js';
 import { CallDesk } from './call-desk.js';
 import { deferred } from './deferred.js';
@@ -18,6 +20,9 @@ import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
 import { prepareWall } from './wall.js';
+
+/** Room for the worker's own threads, file tools and sandboxes, beside what its commands may start. */
+const ownProcesses = 1024;
 
 /** A closed set; a worker goes through it from left to right and may skip to `failed`. */
 export type WorkerState = 'connecting' | 'serving' | 'draining' | 'stopped' | 'failed';
@@ -90,6 +95,7 @@ export class Serving {
   /** Takes the roots, ends what an earlier worker left there, tests the sandbox, and begins to connect. */
   static async open(options: CompiledOptions, log: Logger): Promise<Serving> {
     closeInheritedDescriptors();
+    limitProcesses(process.pid, ownProcesses + options.slots * defaultLimits.processes);
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
     const roots: ServedRoot[] = [];
     try {

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { limitProcesses } from './process-limit.js';
+
+it('bounds a process and all that it starts [S4: 25]', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'codelanes-limit-'));
+  const script = `read go; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 5 & echo $i >>${folder}/made; done`;
+  const shell = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'pipe'], detached: true });
+  try {
+    const limit = limitProcesses(shell.pid ?? 0, 5);
+    expect(limit).toBeDefined();
+    const refusal = text(shell.stderr);
+    const ended = once(shell, 'exit');
+    shell.stdin.end('go\n');
+    await ended;
+    process.kill(-(shell.pid ?? 0), 'SIGKILL');
+    expect(await refusal).toMatch(/fork/);
+    expect(readFileSync(join(folder, 'made'), 'utf8').trim().split('\n')).toHaveLength(4);
+    await expect.poll(() => isLeft(limit?.group ?? '')).toBe(false);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+function isLeft(group: string): boolean {
+  try {
+    rmdirSync(group);
+  } catch {
+    // Its members are still ending.
+  }
+  return existsSync(group);
+}
