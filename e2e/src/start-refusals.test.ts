@@ -57,7 +57,7 @@ describe('a worker does not start', () => {
     ['with the root /', () => ({ roots: [{ id: 'r', root: '/' }] }), /would give agents the whole machine/],
     [
       'with a root that holds its state',
-      () => ({ roots: [{ id: 'r', root: repository.folder }] }),
+      () => ({ roots: [{ id: 'r', root: repository.folder }], home: '/var/tmp' }),
       /The state folder .* lies in the root/,
     ],
     [
