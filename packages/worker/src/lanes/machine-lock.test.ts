@@ -24,13 +24,13 @@ it('holds apart roots that differ in device or inode', async () => {
 });
 
 it('refuses a folder in one that is held, and one that holds it, but none beside it', async () => {
-  const held = await MachineLock.take(root, '/work/repository');
-  for (const path of ['/work/repository/.worktrees/a', '/work']) {
+  const held = await MachineLock.take(root, '/srv/repository');
+  for (const path of ['/srv/repository/.worktrees/a', '/srv']) {
     await expect(MachineLock.take({ ...root, ino: 7n }, path)).rejects.toThrow(
-      /"\/work\/repository", which overlaps/,
+      /"\/srv\/repository", which overlaps/,
     );
   }
-  const beside = await MachineLock.take({ ...root, ino: 7n }, '/work/repository-two');
+  const beside = await MachineLock.take({ ...root, ino: 7n }, '/srv/repository-two');
   held.close();
   beside.close();
 });
