@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { workspaceIdSchema, limits } from '@codelanes/protocol';
+import { liesIn } from '../files/lies-in.js';
 
 /** What one root of a worker was asked to be. */
 export interface RootRequest {
@@ -34,7 +35,7 @@ export function compileRoots(requests: readonly RootRequest[]): readonly Root[] 
     for (const other of roots.slice(index + 1)) {
       if (root.id === other.id)
         throw new RootError(`Two roots bear the id "${root.id}": give one another name.`);
-      if (isWithin(root.root, other.root) || isWithin(other.root, root.root)) {
+      if (liesIn(root.root, other.root) || liesIn(other.root, root.root)) {
         throw new RootError(
           `The roots "${root.root}" and "${other.root}" overlap: one folder has one lane, so serve only one of them.`,
         );
@@ -70,8 +71,4 @@ function canonicalFolder({ id, root }: RootRequest): string {
   if (canonical === '/')
     throw new RootError('The root "/" would give agents the whole machine: name a folder.');
   return canonical;
-}
-
-function isWithin(path: string, ancestor: string): boolean {
-  return path === ancestor || path.startsWith(`${ancestor}/`);
 }

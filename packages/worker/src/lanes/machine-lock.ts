@@ -4,6 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { RootError } from '../environment/roots.js';
 import type { FileIdentity } from '../files/directory.js';
+import { liesIn } from '../files/lies-in.js';
 import { rootKey } from './root-lock.js';
 
 const prefix = 'codelanes/root/';
@@ -69,7 +70,7 @@ async function otherRoot(own: string, path: string): Promise<string | undefined>
       .filter((name) => name !== own)
       .map(askPath),
   );
-  return held.find((other) => other !== '' && (liesWithin(other, path) || liesWithin(path, other)));
+  return held.find((other) => other !== '' && (liesIn(other, path) || liesIn(path, other)));
 }
 
 function heldNames(): string[] {
@@ -86,8 +87,4 @@ async function askPath(name: string): Promise<string> {
   } catch {
     return '';
   }
-}
-
-function liesWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
 }

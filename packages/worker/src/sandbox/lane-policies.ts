@@ -1,7 +1,8 @@
 import { gitEnvironment } from '../git/environment.js';
 import type { CheckoutLane, PlainLane, WorktreeLane } from './lane-facts.js';
 import type { MachineFacts } from './machine-facts.js';
-import { defaultLimits, liesIn, type Limits, type Mount, type Policy, type Source } from './policy.js';
+import { liesIn } from '../files/lies-in.js';
+import { defaultLimits, type Limits, type Mount, type Policy, type Source } from './policy.js';
 import {
   emptied,
   insidePaths,

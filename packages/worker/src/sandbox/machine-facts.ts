@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { liesIn } from './policy.js';
+import { liesIn } from '../files/lies-in.js';
 
 /** What of this machine a sandbox shows, gathered once when the worker starts. Every path exists. */
 export interface MachineFacts {

@@ -49,8 +49,3 @@ export interface Policy {
 export function writablePaths(policy: Policy): string[] {
   return policy.mounts.filter((mount) => mount.kind === 'writable').map((mount) => mount.path);
 }
-
-/** Whether a path is another one or lies beneath it; both absolute and canonical. */
-export function liesIn(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
-}

@@ -1,5 +1,6 @@
 import type { MachineFacts } from './machine-facts.js';
-import { liesIn, type Limits, type Mount } from './policy.js';
+import { liesIn } from '../files/lies-in.js';
+import type { Limits, Mount } from './policy.js';
 
 /** Where a sandbox finds what the worker made for it. */
 export const insidePaths = {

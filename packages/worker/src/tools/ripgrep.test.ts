@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findRipgrep, RipgrepFailure, walkWithRipgrep, type RipgrepWalk } from './ripgrep.js';
+import { RipgrepFailure, walkWithRipgrep, type RipgrepWalk } from './ripgrep.js';
 import { TemporaryLane } from './testing/temporary-lane.js';
 
 let lane: TemporaryLane;
@@ -46,25 +46,6 @@ async function failure(changes: Partial<RipgrepWalk>): Promise<string> {
   }
   return 'none';
 }
-
-describe('findRipgrep', () => {
-  it('takes the first that may be executed on an absolute path', () => {
-    mkdirSync(join(lane.folder, 'plain'));
-    writeFileSync(join(lane.folder, 'plain/rg'), '');
-    mkdirSync(join(lane.folder, 'folder/rg'), { recursive: true });
-    const executable = program('true');
-    const searchPath = [
-      '',
-      '.',
-      '/nowhere',
-      join(lane.folder, 'plain'),
-      join(lane.folder, 'folder'),
-      lane.folder,
-    ];
-    expect(findRipgrep(searchPath.join(':'))).toBe(executable);
-    expect(findRipgrep(searchPath.slice(0, -1).join(':'))).toBeUndefined();
-  });
-});
 
 describe('walkWithRipgrep', () => {
   it('is killed at its deadline', async () => {

@@ -1,6 +1,4 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Directory } from '../files/directory.js';
 import { decodeUtf8 } from './utf8-text.js';
@@ -14,24 +12,6 @@ export class RipgrepFailure extends Error {
   constructor(kind: 'timeout' | 'unavailable', message: string, options?: ErrorOptions) {
     super(message, options);
     this.kind = kind;
-  }
-}
-
-/** The absolute path of the first `rg` on a search path that may be executed. */
-export function findRipgrep(searchPath: string): string | undefined {
-  return searchPath
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, 'rg'))
-    .find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
   }
 }
 

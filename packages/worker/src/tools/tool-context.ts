@@ -19,7 +19,7 @@ export interface ToolContext {
    * one is served: a call on a checkout has every lane beneath it.
    */
   readonly hidden: readonly string[];
-  /** Absolute path of ripgrep, or `undefined` where the machine has none; see `findRipgrep`. */
+  /** Absolute path of ripgrep, or `undefined` where the machine has none. */
   readonly ripgrep: string | undefined;
   readonly signal: AbortSignal;
   /** Resolves when the journal has the write on disk; nothing is written before. */

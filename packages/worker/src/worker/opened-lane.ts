@@ -35,6 +35,12 @@ export function openLane(root: ServedRoot, fields: LaneFields, expected?: Worktr
   return root.layout.kind === 'checkout' ? openWholeCheckout(root) : openPlainRoot(root);
 }
 
+/** As `openLane`, for a lane that was kept by its path of segments: in a journal or a quarantine. */
+export function reopenLane(root: ServedRoot, lane: readonly string[]): OpenedLane {
+  const worktree = lane.find((segment) => segment.startsWith('worktree:'))?.slice('worktree:'.length);
+  return openLane(root, { workspaceId: root.id, worktree });
+}
+
 function openLinkedWorktree(root: ServedRoot, name: string, expected?: WorktreeIdentity): OpenedLane {
   if (!root.hasLanes || root.layout.kind !== 'checkout') {
     throw new CodelanesError(

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { limits, workerIdSchema } from '@codelanes/protocol';
 import { z } from 'zod';
 import { defaultConnectionClocks } from '../connection/messages.js';
+import { liesIn } from '../files/lies-in.js';
 import { compileRoots } from '../environment/roots.js';
 
 const milliseconds = z.int().min(1);
@@ -111,11 +112,10 @@ function refusePlainHttp(url: URL, allowed: boolean): void {
 
 /** A root that holds the operator's home or the worker's state would hand both to the agents. */
 function refuseExposed(root: string, home: string, stateDir: string): void {
-  const holds = (path: string) => path === root || path.startsWith(`${root}/`);
-  if (holds(home)) {
+  if (liesIn(home, root)) {
     throw new OptionsError(`The root "${root}" holds your home folder: serve the folder of one repository.`);
   }
-  if (holds(stateDir)) {
+  if (liesIn(stateDir, root)) {
     throw new OptionsError(
       `The state folder "${stateDir}" lies in the root "${root}": move it with --state.`,
     );

@@ -7,7 +7,7 @@ import { hostProcesses } from '../lanes/processes.js';
 import { recover } from '../lanes/recovery.js';
 import type { WriteRecord } from '../lanes/journal-record.js';
 import { removePlantedRefs } from '../sandbox/planted-refs.js';
-import { openLane } from './opened-lane.js';
+import { reopenLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
 
@@ -56,9 +56,8 @@ function sweepRefs(root: ServedRoot, log: Logger): void {
 }
 
 function removeTemporary(root: ServedRoot, { lane, path, temporary }: WriteRecord): void {
-  const worktree = lane.find((segment) => segment.startsWith('worktree:'))?.slice('worktree:'.length);
   try {
-    const opened = openLane(root, { workspaceId: root.id, worktree });
+    const opened = reopenLane(root, lane);
     try {
       removeFile(opened.directory, [...path.split('/').slice(0, -1), temporary].join('/'));
     } finally {

@@ -9,7 +9,7 @@ import { combinedJournalId } from '../lanes/journal.js';
 import { closeInheritedDescriptors } from '../sandbox/inherited-descriptors.js';
 import { defaultLimits } from '../sandbox/policy.js';
 import { limitProcesses } from '../sandbox/process-limit.js';
-import { findRipgrep } from '../tools/ripgrep.js';
+import { findProgram } from '../files/find-program.js';
 import { CallDesk } from './call-desk.js';
 import { deferred } from './deferred.js';
 import { capabilitiesOf } from './offer.js';
@@ -77,7 +77,7 @@ export class Serving {
         this.#fail(error);
       },
     );
-    const ripgrep = findRipgrep(process.env['PATH'] ?? '');
+    const ripgrep = findProgram('rg', process.env['PATH'] ?? '');
     const { slots } = options;
     this.#desk = new CallDesk({ roots, slots, connection: this.#connection, log, commands, ripgrep });
     for (const root of roots) {

@@ -1,6 +1,6 @@
 import { CodelanesError } from '@codelanes/protocol';
 import { clearIndexLock } from '../sandbox/index-lock.js';
-import { openLane } from './opened-lane.js';
+import { reopenLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
 
 /**
@@ -8,9 +8,8 @@ import type { ServedRoot } from './served-root.js';
  * nothing runs in the lane: while one does, the lock may be its own.
  */
 export function clearStaleLock(root: ServedRoot, lane: readonly string[]): void {
-  const worktree = lane.find((segment) => segment.startsWith('worktree:'))?.slice('worktree:'.length);
   try {
-    const opened = openLane(root, { workspaceId: root.id, worktree });
+    const opened = reopenLane(root, lane);
     try {
       if (opened.gitDescriptor !== undefined) clearIndexLock(opened.gitDescriptor);
     } finally {

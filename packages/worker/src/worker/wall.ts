@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { Logger } from 'pino';
+import { findProgram } from '../files/find-program.js';
 import { readGlobalSettings } from '../git/global-config.js';
 import { gatherMachineFacts } from '../sandbox/machine-facts.js';
 import { selfTest } from '../sandbox/self-test.js';
@@ -40,18 +39,4 @@ export async function prepareWall(
     killGraceMs,
     goneWithinMs,
   });
-}
-
-function findProgram(name: string, searchPath: string): string | undefined {
-  return searchPath
-    .split(delimiter)
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }

@@ -3,7 +3,7 @@ import type { Directory } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
 import { pointerTarget } from '../../lanes/git-pointer.js';
 import { gitlinksOf } from '../../git/index-gitlinks.js';
-import { liesIn } from '../policy.js';
+import { liesIn } from '../../files/lies-in.js';
 import { readPlace, textOf } from './place.js';
 import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
 

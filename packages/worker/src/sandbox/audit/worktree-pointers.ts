@@ -1,5 +1,5 @@
 import { pointerTarget } from '../../lanes/git-pointer.js';
-import { liesIn } from '../policy.js';
+import { liesIn } from '../../files/lies-in.js';
 import { readPlace, textOf } from './place.js';
 import type { OpenedPlaces, PlaceName } from './opened-places.js';
 

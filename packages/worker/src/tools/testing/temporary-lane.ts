@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { ErrorCode, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
 import { Directory } from '../../files/directory.js';
-import { findRipgrep } from '../ripgrep.js';
+import { findProgram } from '../../files/find-program.js';
 import { runTool, type FileToolRequest } from '../run-tool.js';
 import type { PlannedWrite, ToolContext } from '../tool-context.js';
 
@@ -40,7 +40,7 @@ export class TemporaryLane {
       directory: this.#directory,
       lane: 'primary/.worktrees/a',
       hidden: [],
-      ripgrep: findRipgrep(process.env['PATH'] ?? ''),
+      ripgrep: findProgram('rg', process.env['PATH'] ?? ''),
       signal: new AbortController().signal,
       beforeWrite: (write) => {
         this.planned.push(write);
