@@ -22,6 +22,8 @@ const common = {
   maxRetriesPerRequest: 10,
   // After a failover the old address may be a replica for a while: connect anew and send again.
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+  // ioredis drops the promise of its own subscribing, whose rejection would end the process: see Wakes.
+  autoResubscribe: false,
 } satisfies RedisOptions;
 
 /** Connects at the first command; what a lost connection says is told, as commands reject by themselves. */

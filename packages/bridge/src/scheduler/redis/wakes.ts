@@ -24,7 +24,7 @@ export interface News {
 
 /**
  * Hears of changes by the channel of each worker; one subscription of this process serves all that listen. After
- * a lost connection everybody is woken, as nobody knows what was missed.
+ * a lost connection it subscribes anew and wakes everybody, as nobody knows what was missed.
  */
 export class Wakes {
   readonly #client: RedisClient;
@@ -46,7 +46,7 @@ export class Wakes {
     client.on('message', (channel: string, message: string) => {
       this.#hear(channel, message);
     });
-    client.on('ready', this.#wakeAll);
+    client.on('ready', this.#connected);
   }
 
   /**
@@ -101,7 +101,7 @@ export class Wakes {
   }
 
   close(): void {
-    this.#client.off('ready', this.#wakeAll);
+    this.#client.off('ready', this.#connected);
     this.#idle.close();
     this.#calls.close();
     this.#workers.close();
@@ -163,6 +163,13 @@ export class Wakes {
     });
     this.#onNews({ workerId, dueMs: due === '' || due === undefined ? undefined : Number(due), changes });
   }
+
+  /** Once more at every connection; a subscription that is cut off again is made at the next one. */
+  readonly #connected = (): void => {
+    const names = [...this.#channels].filter(([, { isActive }]) => isActive).map(([name]) => name);
+    const subscribed = names.length === 0 ? Promise.resolve() : this.#client.subscribe(...names);
+    void subscribed.then(this.#wakeAll, this.#wakeAll);
+  };
 
   readonly #wakeAll = (): void => {
     this.#calls.markAll();
