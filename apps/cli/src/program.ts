@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addBridgeCommand } from './commands/bridge.js';
 import { addCancelCommand } from './commands/cancel.js';
 import { addDemoCommand } from './commands/demo.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addExecCommand } from './commands/exec.js';
 import { addLanesCommand } from './commands/lanes.js';
 import { addUpCommand } from './commands/up.js';
@@ -20,6 +21,7 @@ export function createProgram(): Command {
   addCancelCommand(program);
   addBridgeCommand(program);
   addWorkerCommand(program);
+  addDoctorCommand(program);
   addDemoCommand(program);
   return program;
 }

@@ -1,6 +1,15 @@
+export { DefinitionError } from './environment/definition-error.js';
+export type { DefinitionFault, Position } from './environment/definition-error.js';
 export { loadDefinition } from './environment/load-definition.js';
-export type { LoadedDefinition } from './environment/load-definition.js';
-export { DefinitionError } from './environment/definition.js';
+export type { LoadedDefinition, LoadedRepository } from './environment/load-definition.js';
+export { loadDefinitions } from './environment/load-definitions.js';
+export type { PlainRoot } from './environment/load-definitions.js';
+export type { DomainPattern, NetworkPolicy } from './environment/network-policy.js';
+export { examineEnvironment } from './doctor/examine-environment.js';
+export type { EnvironmentReport, LaneReport, WorktreesReport } from './doctor/examine-environment.js';
+export { examineMachine } from './doctor/examine-machine.js';
+export { examineStorage } from './doctor/examine-storage.js';
+export type { Finding } from './doctor/finding.js';
 export { RootError, rootIdOf } from './environment/roots.js';
 export { OptionsError } from './worker/options.js';
 export type { WorkerOptions } from './worker/options.js';

@@ -105,14 +105,16 @@ async function rootsOf({ root = [], environment = [], linkedWorktreeLanes = fals
   if (root.length + environment.length === 0) {
     throw new CliError('A worker needs something to serve.', 'Give --root DIR or --environment FILE.yaml.');
   }
-  const { loadDefinition, rootIdOf } = await workerPackage();
+  const { loadDefinitions, rootIdOf } = await workerPackage();
+  const plain = root.map((folder) => ({ id: rootIdOf(resolve(folder)), root: folder, linkedWorktreeLanes }));
   return [
-    ...root.map((folder) => ({ id: rootIdOf(resolve(folder)), root: folder, linkedWorktreeLanes })),
-    ...environment.map(loadDefinition).map((definition) => ({
+    ...plain,
+    ...loadDefinitions(environment, plain).map((definition) => ({
       id: definition.name,
       root: definition.root,
       linkedWorktreeLanes: definition.linkedWorktreeLanes ?? linkedWorktreeLanes,
-      read: definition.sandbox?.read ?? [],
+      read: definition.read,
+      network: definition.network,
     })),
   ];
 }

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { workspaceIdSchema, limits } from '@codelanes/protocol';
+import type { NetworkPolicy } from './network-policy.js';
 import { liesIn } from '../files/lies-in.js';
 
 /** What one root of a worker was asked to be. */
@@ -8,6 +9,8 @@ export interface RootRequest {
   readonly root: string;
   readonly linkedWorktreeLanes: boolean;
   readonly read: readonly string[];
+  /** What its commands may reach; nothing by default. */
+  readonly network?: NetworkPolicy | undefined;
 }
 
 /** A root that exists and overlaps no other. `root` is canonical. */

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { examine } from './examination.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-doctor-test-')));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const write = (...lines: readonly string[]) => {
+  const file = join(folder, 'env.yaml');
+  writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+  return file;
+};
+const git = (...args: string[]) => execFileSync('git', args, { cwd: join(folder, 'src'), stdio: 'pipe' });
+
+describe('examine', { timeout: 60_000 }, () => {
+  it('[T39] shows the lanes of repositories beneath a root that is no checkout', async () => {
+    mkdirSync(join(folder, 'src/plain'), { recursive: true, mode: 0o755 });
+    git('init', '--quiet', 'agents');
+    git(
+      '-C',
+      'agents',
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@b',
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '--message=one',
+    );
+    git('-C', 'agents', 'worktree', 'add', '--quiet', '.worktrees/a');
+    const { environments, faults, machine } = await examine([
+      write('name: primary', 'root: src', 'linkedWorktreeLanes: true', 'repositories: [{ path: agents }]'),
+    ]);
+    expect(faults).toEqual([]);
+    expect(environments).toMatchObject([
+      {
+        name: 'primary',
+        root: { lane: 'primary', worktrees: { offered: false } },
+        repositories: [
+          {
+            lane: 'primary/agents',
+            folder: join(folder, 'src/agents'),
+            worktrees: { offered: true, verified: ['a'], refused: [] },
+          },
+        ],
+      },
+    ]);
+    expect(machine.map(({ subject }) => subject)).toEqual(
+      expect.arrayContaining(['git', 'ripgrep', 'sandbox']),
+    );
+  });
+
+  it('is not content with a definition that is wrong, and looks at the machine nevertheless', async () => {
+    const file = write('name: primary', 'root: src', 'netwrk: none');
+    const { ok, faults, environments, machine } = await examine([file]);
+    expect(ok).toBe(false);
+    expect(faults).toMatchObject([{ file, line: 3, column: 1, key: 'netwrk' }]);
+    expect(environments).toEqual([]);
+    expect(machine).not.toEqual([]);
+  });
+
+  it('says that setup runs in full where snapshots were asked for and files cannot be cloned', async () => {
+    mkdirSync(join(folder, 'src'));
+    mkdirSync(join(folder, 'store'), { mode: 0o700 });
+    const { environments } = await examine([
+      write(
+        'name: primary',
+        'root: src',
+        'setup:',
+        '  command: npm ci',
+        '  reuse:',
+        '    inputs: [package-lock.json]',
+        '    checkCommand: "true"',
+        `    snapshot: { store: ${join(folder, 'store')}, paths: [node_modules] }`,
+        'storage: { minFreeBytes: 9007199254740991, setupReserveBytes: 0 }',
+      ),
+    ]);
+    const [cloning, disk] = environments[0]?.findings ?? [];
+    // Which it is depends on the file system on which this test runs.
+    const sentence = cloning?.verdict === 'ok' ? /can clone files/u : /setup runs in full/u;
+    expect(cloning).toMatchObject({ subject: 'snapshots' });
+    expect(cloning?.sentence).toMatch(sentence);
+    expect(disk).toMatchObject({ subject: 'disk', verdict: 'limited' });
+  });
+});
