@@ -1,0 +1,4 @@
+import { machineResolution } from './machine-resolution.js';
+import { serveProxies } from './serve-proxies.js';
+
+serveProxies(machineResolution);
