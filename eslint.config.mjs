@@ -22,9 +22,11 @@ const floors = {
     ['tools'],
     ['commands'],
     ['sandbox'],
+    ['network'],
     ['lanes'],
     ['git', 'environment'],
     ['files'],
+    ['clock'],
   ],
 };
 

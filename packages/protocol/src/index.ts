@@ -98,6 +98,7 @@ export type {
 export {
   assignmentSchema,
   pollReplySchema,
+  pollStreamType,
   pollRequestSchema,
   registerReplySchema,
   registerRequestSchema,

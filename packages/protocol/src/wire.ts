@@ -87,8 +87,16 @@ export const pollRequestSchema = z.strictObject({
   incarnationId: incarnationIdSchema,
   /** 0 answers at once. */
   waitMs: z.int().min(0).max(25_000),
+  /**
+   * Asks for a reply of several batches, each a line of its own with the shape of a poll's reply, as they come
+   * until the wait is over. It is for a connection on which nothing in between holds lines back.
+   */
+  stream: z.boolean().optional(),
 });
 export type PollRequest = z.infer<typeof pollRequestSchema>;
+
+/** Content type of the reply to a poll that asked for a stream. */
+export const pollStreamType = 'application/x-ndjson';
 
 export const pollReplySchema = z.strictObject({
   version,

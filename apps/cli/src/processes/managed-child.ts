@@ -17,6 +17,8 @@ export interface ManagedChildOptions<Name extends ReadyMessage['kind']> {
   readonly args: () => readonly string[];
   /** Told at each death that was not asked for, and at each return. */
   readonly say: (line: string) => void;
+  /** Flags of Node itself. */
+  readonly nodeFlags?: readonly string[];
   /** The file that Node runs; by default this command line itself. */
   readonly program?: string;
 }
@@ -75,8 +77,8 @@ export class ManagedChild<Name extends ReadyMessage['kind']> {
   }
 
   #spawn(): ChildProcess {
-    const { program = ownProgram, name, args } = this.#options;
-    const child = spawn(process.execPath, [program, name, ...args()], {
+    const { program = ownProgram, nodeFlags = [], name, args } = this.#options;
+    const child = spawn(process.execPath, [...nodeFlags, program, name, ...args()], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
     });

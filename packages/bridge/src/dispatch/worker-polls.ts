@@ -27,13 +27,23 @@ export class WorkerPolls {
   }
 
   /**
-   * Answers as soon as there is something for the worker, or with nothing after that many milliseconds. A
-   * newer poll of the same incarnation takes the place of an older one, which is answered empty. Nothing is
-   * fetched for a poll whose connection is gone, as what is fetched counts as delivered.
+   * The first of the `batches`.
+   *
+   * @throws CodelanesError as they do.
+   */
+  async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Polled> {
+    for await (const batch of this.batches(worker, waitMs, connection)) return batch;
+    throw new Error('A poll has at least one batch.');
+  }
+
+  /**
+   * What there is for the worker, as soon as there is something, until that many milliseconds are over; then an
+   * empty batch, the last. A newer poll of the same incarnation takes the place of an older one, which ends
+   * then. Nothing is fetched for a poll whose connection is gone, as what is fetched counts as delivered.
    *
    * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`; `BRIDGE_STOPPING`.
    */
-  async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Polled> {
+  async *batches(worker: WorkerFence, waitMs: number, connection: Connection): AsyncGenerator<Polled> {
     if (this.#stopping.signal.aborted) {
       throw new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; there is nothing to fetch.');
     }
@@ -49,14 +59,15 @@ export class WorkerPolls {
       for (;;) {
         const heldMs = Math.floor(performance.now() - startedAt);
         if (!connection.isOpen() || signals.some((signal) => signal.aborted)) {
-          return { heldMs, assignments: [], cancellations: [] };
+          yield { heldMs, assignments: [], cancellations: [] };
+          return;
         }
         const { assignments, cancellations } = await this.#fetch(worker);
+        const isEmpty = assignments.length === 0 && cancellations.length === 0;
         const leftMs = waitMs - (performance.now() - startedAt);
-        if (assignments.length > 0 || cancellations.length > 0 || leftMs <= 0) {
-          return { heldMs, assignments, cancellations };
-        }
-        await bell.wait(Math.min(leftMs, recheckMs));
+        if (!isEmpty || leftMs <= 0) yield { heldMs, assignments, cancellations };
+        if (isEmpty && leftMs <= 0) return;
+        if (isEmpty) await bell.wait(Math.min(leftMs, recheckMs));
       }
     } finally {
       for (const end of unsubscribe) end();

@@ -2,6 +2,7 @@ import type { ClientGeneration, CodelanesError, ErrorCode, WaitingReason } from 
 import { errorFor, errorKinds } from '@codelanes/protocol';
 import { RateLimited } from '../auth/rate-limit.js';
 import { cutText } from '../dispatch/cut-text.js';
+import { NeverStarted } from '../dispatch/never-started.js';
 import { fittingReason, QueueTimeout } from '../dispatch/queue-timeout.js';
 
 /** Leaves room for the other fields in `limits.queueTimeoutBodyBytes`. */
@@ -28,7 +29,10 @@ export interface ErrorReply {
 
 /** The reply that tells a client of that generation of an error. */
 export function errorReply(error: CodelanesError, generation: ClientGeneration): ErrorReply {
-  const { code, message } = errorFor(generation, { code: error.code, message: error.message });
+  const { code, message } = errorFor(generation, {
+    code: codeFor(generation, error),
+    message: error.message,
+  });
   const { status, next } = errorKinds[code];
   if (error instanceof RateLimited) return rateLimitedReply(error, status);
   if (code !== 'WORKSPACE_QUEUE_TIMEOUT')
@@ -40,6 +44,11 @@ export function errorReply(error: CodelanesError, generation: ClientGeneration):
     headers: { 'retry-after': '1' },
     body: waitedFor === undefined ? body : { ...body, waitedFor },
   };
+}
+
+/** Of replies with a status of 503 LibreChat repeats a call after this code only. */
+function codeFor(generation: ClientGeneration, error: CodelanesError): ErrorCode {
+  return error instanceof NeverStarted && generation !== 'own' ? 'WORKSPACE_QUEUE_TIMEOUT' : error.code;
 }
 
 /** The one form of a 429 that LibreChat's client waits for and repeats; it reads whole seconds. */

@@ -5,6 +5,8 @@ import { cutText } from '../dispatch/cut-text.js';
 /** Room for a fault in a message, in bytes; a body may hold keys of any length. */
 const faultBytes = 500;
 
+const spokenSchema = z.object({ version: z.number() });
+
 /** Which part of a request is read, as people name it. */
 export type RequestPart = 'body' | 'query' | 'path' | 'header';
 
@@ -26,7 +28,7 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown, part: Requ
  * @throws CodelanesError `MALFORMED_REQUEST`.
  */
 export function parseWorkerBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
-  const spoken = z.object({ version: z.number() }).safeParse(body);
+  const spoken = spokenSchema.safeParse(body);
   if (spoken.success && spoken.data.version !== workerWireVersion) {
     throw malformed(
       `body.version: this bridge speaks version ${workerWireVersion} of the worker wire and the worker sent ` +

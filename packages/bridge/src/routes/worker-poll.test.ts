@@ -42,6 +42,38 @@ it('hands over in one reply all that can start', async () => {
   await Promise.all(answers);
 });
 
+it('brings one batch after the other on one reply where the poll asks for a stream', async () => {
+  const batches = worker.batches(25_000);
+  for (const stdout of ['first', 'second']) {
+    const batch = batches.next();
+    const answer = execute(bridge, commandBody());
+    const [assignment] = (await batch).value?.assignments ?? [];
+    if (assignment === undefined) throw new Error('The stream has ended.');
+    await worker.settleCommand(assignment, stdout);
+    expect((await answer).json['stdout']).toBe(stdout);
+  }
+  const last = batches.next();
+  await worker.poll(0);
+  expect((await last).value).toMatchObject({ assignments: [], cancellations: [] });
+  expect(await batches.next()).toEqual({ done: true, value: undefined });
+});
+
+it('ends a stream when its wait is over, with an empty batch', async () => {
+  const said: unknown[] = [];
+  for await (const { assignments } of worker.batches(1)) said.push(assignments);
+  expect(said).toEqual([[]]);
+});
+
+it('refuses a stream as it does any poll, and lets it go when the bridge stops', async () => {
+  const stranger = new TestWorker(bridge, 'stranger');
+  const refused = await stranger.post('poll', { waitMs: 0, stream: true });
+  expect(refused).toMatchObject({ status: 404, json: { code: 'WORKER_NOT_FOUND' } });
+  const open = worker.batches(25_000).next();
+  await opened();
+  await bridge.close();
+  expect((await open).value).toMatchObject({ assignments: [] });
+});
+
 it('answers an older poll of the same incarnation empty when a newer one comes', async () => {
   const older = worker.poll(25_000);
   await opened();

@@ -1,23 +1,56 @@
 import type { PollReply } from '@codelanes/protocol';
-import { pollRequestSchema, workerWireVersion } from '@codelanes/protocol';
-import type { FastifyInstance } from 'fastify';
+import { pollRequestSchema, pollStreamType, workerWireVersion } from '@codelanes/protocol';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Polled } from '../dispatch/worker-polls.js';
 import { admit } from './admission.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
 import { parseWorkerBody } from './parse.js';
 import { workerIdOf } from './worker-path.js';
 
+/** The second is for a proxy that would collect lines before it passes them on. */
+const streamHeaders = { 'content-type': pollStreamType, 'x-accel-buffering': 'no' };
+
 /** `POST /v1/workers/:id/poll`: the worker's long poll for assignments and cancellations. */
 export function workerPollRoute(app: FastifyInstance, { polls, tokens }: RouteContext): void {
   app.post('/v1/workers/:id/poll', { onRequest: admit(tokens, 'worker') }, async (request, reply) => {
     const workerId = workerIdOf(request);
-    const { incarnationId, waitMs } = parseWorkerBody(pollRequestSchema, request.body);
-    const polled = await polls.poll({ workerId, incarnationId }, waitMs, connectionOf(reply));
-    return {
-      version: workerWireVersion,
-      heldMs: polled.heldMs,
-      assignments: [...polled.assignments],
-      cancellations: [...polled.cancellations],
-    } satisfies PollReply;
+    const { incarnationId, waitMs, stream } = parseWorkerBody(pollRequestSchema, request.body);
+    const worker = { workerId, incarnationId };
+    if (stream !== true) return replyOf(await polls.poll(worker, waitMs, connectionOf(reply)));
+    await sendEach(reply, polls.batches(worker, waitMs, connectionOf(reply)));
+    return reply;
   });
+}
+
+function replyOf({ heldMs, assignments, cancellations }: Polled): PollReply {
+  return {
+    version: workerWireVersion,
+    heldMs,
+    assignments: [...assignments],
+    cancellations: [...cancellations],
+  };
+}
+
+/** Every batch as a line. A poll that fails at once is refused as usual; later the next poll meets the fault. */
+async function sendEach(reply: FastifyReply, batches: AsyncGenerator<Polled>): Promise<void> {
+  const { raw } = reply;
+  try {
+    for await (const batch of batches) {
+      if (!raw.headersSent) begin(reply);
+      raw.write(`${JSON.stringify(replyOf(batch))}\n`);
+    }
+  } catch (error) {
+    if (!raw.headersSent) throw error;
+    reply.log.warn({ err: error }, 'a poll was ended early');
+  }
+  raw.end();
+}
+
+function begin(reply: FastifyReply): void {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  reply.raw.writeHead(200, streamHeaders);
 }

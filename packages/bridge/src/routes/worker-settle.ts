@@ -1,3 +1,4 @@
+import { setImmediate as afterThisTurn } from 'node:timers/promises';
 import type { Settlement, SettleReply } from '@codelanes/protocol';
 import { limits, settleRequestSchema, settlementSchema, workerWireVersion } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -35,6 +36,8 @@ export function workerSettleRoute(app: FastifyInstance, context: RouteContext): 
     }
     const { accepted, timing } = await context.store.settle(worker, envelope.lease, parsed.data);
     if (timing !== undefined) context.metrics.settled(timing, envelope.ranMs);
+    // The caller waits for this result, the worker does not: its reply is written after the caller's.
+    await afterThisTurn();
     return { version: workerWireVersion, accepted } satisfies SettleReply;
   });
 }

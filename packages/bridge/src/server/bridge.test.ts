@@ -11,13 +11,22 @@ describe('a bridge that stops', () => {
     const worker = await TestWorker.registered(bridge);
     const running = execute(bridge, commandBody());
     const assignment = await worker.next();
-    const waits = execute(bridge, commandBody());
-    await untilQueued(bridge, 1);
+    const own = { headers: { 'x-codelanes-client': '1' } };
+    const [waits, waitsToo] = [execute(bridge, commandBody()), execute(bridge, commandBody(), own)];
+    await untilQueued(bridge, 2);
     const poll = worker.poll(25_000);
     const closing = bridge.close();
-    const stopping = { status: 503, json: { code: 'BRIDGE_STOPPING' } };
-    expect(await waits).toMatchObject(stopping);
-    expect(await execute(bridge, commandBody())).toMatchObject(stopping);
+    // LibreChat repeats a call after one code only.
+    const toLibreChat = {
+      status: 503,
+      headers: { 'retry-after': '1' },
+      json: { code: 'WORKSPACE_QUEUE_TIMEOUT', error: 'The bridge is stopping; the call did not start.' },
+    };
+    const toOwn = { status: 503, json: { code: 'BRIDGE_STOPPING' } };
+    expect(await waits).toMatchObject(toLibreChat);
+    expect(await waitsToo).toMatchObject(toOwn);
+    expect(await execute(bridge, commandBody())).toMatchObject(toLibreChat);
+    expect(await execute(bridge, commandBody(), own)).toMatchObject(toOwn);
     await worker.settleCommand(assignment);
     expect((await running).status).toBe(200);
     expect((await poll).assignments).toEqual([]);

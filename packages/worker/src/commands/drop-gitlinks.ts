@@ -1,4 +1,5 @@
 import type { ProcessIdentity } from '../lanes/processes.js';
+import { noNetwork } from '../environment/network-policy.js';
 import type { LaneSandbox } from '../sandbox/lane-sandbox.js';
 import { placeOfGitlink, type Gitlink } from '../sandbox/audit/gitlinks.js';
 import { executeCommand } from './execute-command.js';
@@ -12,6 +13,7 @@ export interface DropGitlinks {
   readonly realGit: string;
   readonly journalId: string;
   readonly journalStart: (init: ProcessIdentity) => Promise<void>;
+  readonly onStart?: ((init: ProcessIdentity) => void) | undefined;
 }
 
 /** What came of it, as a sentence; where it failed the checkout must stay closed. */
@@ -22,9 +24,9 @@ export interface DroppedGitlinks {
 
 /** Takes planted submodules out of the indexes of a checkout, with a Git that is walled like a command. */
 export async function dropGitlinks(options: DropGitlinks): Promise<DroppedGitlinks> {
-  const { gitlinks, sandbox, realGit, journalId, journalStart } = options;
+  const { gitlinks, sandbox, realGit, journalId, journalStart, onStart } = options;
   const outcome = await executeCommand({
-    policy: sandbox.policy,
+    policy: { ...sandbox.policy, network: noNetwork },
     descriptors: sandbox.descriptors,
     command: commandFor(gitlinks, `${quoted(realGit)} -c core.fsmonitor=false`),
     shell: '/bin/sh',
@@ -33,6 +35,7 @@ export async function dropGitlinks(options: DropGitlinks): Promise<DroppedGitlin
     graceMs: 0,
     journalId,
     journalStart,
+    onStart,
   });
   const names = gitlinks.map((link) => JSON.stringify(placeOfGitlink(link))).join(', ');
   return outcome.gone && outcome.exitCode === 0

@@ -1,5 +1,6 @@
 import { finished } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
+import { denialNotices } from '../network/denials.js';
 import { endSandbox, untilGone } from '../sandbox/process-tree.js';
 import { startSandboxed, type Exit, type Started, type StartOptions } from '../sandbox/start.js';
 import { BoundedOutput } from './bounded-output.js';
@@ -60,12 +61,13 @@ export async function executeCommand(options: ExecuteOptions): Promise<CommandOu
   await settleWithin(Promise.all(streams), outputGraceMs);
   started.stdout.destroy();
   started.stderr.destroy();
+  const denials = await started.network?.close();
   const notices = (await options.afterwards?.({ ending, gone })) ?? [];
   return {
     ending,
     gone,
     ...exitFields(ending),
-    ...output.render(notices),
+    ...output.render(denials === undefined ? notices : [...denialNotices(denials), ...notices]),
     timedOut: ending.kind === 'timed_out',
   };
 }

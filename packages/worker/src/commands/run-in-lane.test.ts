@@ -20,6 +20,7 @@ async function run(
   lane: LaneFacts & { close?: () => void },
   command: string,
   timeoutMs = 10_000,
+  verifyAgain?: () => void,
 ): Promise<LaneOutcome> {
   try {
     return await runInLane({
@@ -33,6 +34,7 @@ async function run(
       graceMs: 50,
       maxOutputBytes: 10_000,
       journalId: fixture.journalId,
+      verifyAgain,
       journalStart: (record) => {
         records.push(record);
         return Promise.resolve();
@@ -53,6 +55,15 @@ describe('a command in its lane', () => {
     expect(records.map((record) => [record.stage, record.snapshot?.root])).toEqual([
       ['command', fixture.root],
     ]);
+  });
+
+  it('runs nothing and journals nothing in a lane that does not verify again', async () => {
+    const replaced = (): never => {
+      throw new Error('it was replaced by another');
+    };
+    await expect(run(fixture.openWorktree('a'), 'touch ran', 10_000, replaced)).rejects.toThrow('replaced');
+    expect(existsSync(join(fixture.path('a'), 'ran'))).toBe(false);
+    expect(records).toEqual([]);
   });
 
   it('takes a submodule of its own making out of the index, walled and journalled [S4: 13]', async () => {

@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import { Directory } from '../files/directory.js';
+import type { NetworkPolicy } from '../environment/network-policy.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
+import type { NetworkHost } from '../network/network-host.js';
 import { auditCheckout } from '../sandbox/audit/audit.js';
 import type { Gitlink } from '../sandbox/audit/gitlinks.js';
 import { takeSnapshot, type Snapshot } from '../sandbox/audit/snapshot.js';
@@ -38,9 +40,16 @@ export interface LaneCommand {
   /** How long a killed sandbox may take to be gone, in milliseconds. */
   readonly goneWithinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What the command may reach; nothing by default. Anything else needs a host. */
+  readonly network?: NetworkPolicy | undefined;
+  readonly networkHost?: NetworkHost | undefined;
   readonly journalId: string;
+  /** Verifies the lane again, right before the command may run; throws where it is not what it was. */
+  readonly verifyAgain?: (() => void) | undefined;
   /** Writes and syncs the record; the command runs only when that is fulfilled. */
   readonly journalStart: (record: StartRecord) => Promise<void>;
+  /** Called right before the command, or a repair after it, may run. */
+  readonly onStart?: ((init: ProcessIdentity) => void) | undefined;
 }
 
 export interface LaneOutcome extends CommandOutcome {
@@ -59,6 +68,7 @@ export async function runInLane(call: LaneCommand): Promise<LaneOutcome> {
     machine: call.machine,
     folders: laneFolders(call.shared, call.homeKey),
     workingDirectory: call.workingDirectory,
+    network: call.network,
   });
   try {
     return await new LaneRun(call, sandbox).run();
@@ -70,30 +80,38 @@ export async function runInLane(call: LaneCommand): Promise<LaneOutcome> {
 class LaneRun {
   readonly #call: LaneCommand;
   readonly #sandbox: LaneSandbox;
-  readonly #snapshot: Snapshot | undefined;
-  readonly #wasLocked: boolean;
+  #snapshot: Snapshot | undefined;
+  #wasLocked = false;
   #quarantine: string | undefined;
 
   constructor(call: LaneCommand, sandbox: LaneSandbox) {
-    const gitDirectory = gitDirectoryOf(call.lane);
     this.#call = call;
     this.#sandbox = sandbox;
-    this.#snapshot = call.lane.kind === 'checkout' ? takeSnapshot(call.lane) : undefined;
-    this.#wasLocked = gitDirectory !== undefined && hasIndexLock(gitDirectory);
   }
 
   async run(): Promise<LaneOutcome> {
     const { policy, descriptors } = this.#sandbox;
-    const { machine, journalStart, ...call } = this.#call;
+    const { machine, verifyAgain, journalStart, ...call } = this.#call;
     const outcome = await executeCommand({
       ...call,
       policy,
       descriptors,
       shell: machine.shell,
+      beforeStart: () => {
+        verifyAgain?.();
+        this.#lookBefore();
+      },
       journalStart: (init) => journalStart({ stage: 'command', init, snapshot: this.#snapshot }),
       afterwards: (ended) => this.#afterwards(ended),
     });
     return { ...outcome, quarantine: this.#quarantine };
+  }
+
+  #lookBefore(): void {
+    const { lane } = this.#call;
+    const gitDirectory = gitDirectoryOf(lane);
+    this.#wasLocked = gitDirectory !== undefined && hasIndexLock(gitDirectory);
+    if (lane.kind === 'checkout') this.#snapshot = takeSnapshot(lane);
   }
 
   async #afterwards({ ending, gone }: Ended): Promise<string[]> {
@@ -139,13 +157,14 @@ class LaneRun {
   }
 
   async #dropGitlinks(gitlinks: readonly Gitlink[]): Promise<string[]> {
-    const { journalId, journalStart, shared } = this.#call;
+    const { journalId, journalStart, onStart, shared } = this.#call;
     const { dropped, sentence } = await dropGitlinks({
       gitlinks,
       sandbox: this.#sandbox,
       realGit: shared.realGit,
       journalId,
       journalStart: (init) => journalStart({ stage: 'repair', init, snapshot: this.#snapshot }),
+      onStart,
     });
     if (dropped) return [sentence];
     this.#quarantine = sentence;

@@ -20,8 +20,10 @@ import type {
   SettleReply,
   SettleRequest,
 } from '@codelanes/protocol';
-import { Agent, request } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import { z } from 'zod';
+import { withinTime } from '../clock/within-time.js';
+import { isLoopback } from './loopback.js';
 
 /** The bridge answered, with an error: it will say the same again until something changes. */
 export class BridgeRefusal extends Error {
@@ -51,11 +53,14 @@ export class BridgeClient {
   readonly #headers: Record<string, string>;
   readonly #agent: Agent;
   readonly #requestMs: number;
+  /** Nothing but this machine's own network lies between, so that lines come as they are written. */
+  readonly #isNear: boolean;
 
   constructor(options: { bridgeUrl: string; workerId: string; token: string; requestMs: number }) {
     this.#base = `${options.bridgeUrl.replace(/\/+$/, '')}/v1/workers/${encodeURIComponent(options.workerId)}`;
     this.#headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' };
     this.#requestMs = options.requestMs;
+    this.#isNear = isLoopback(new URL(options.bridgeUrl));
     this.#agent = new Agent({
       keepAliveTimeout: 60_000,
       connect: { lookup: cachedLookup(), timeout: options.requestMs },
@@ -68,8 +73,17 @@ export class BridgeClient {
     return this.#post('register', body, registerReplySchema);
   }
 
-  poll(body: Body<PollRequest>, signal: AbortSignal): Promise<PollReply> {
-    return this.#post('poll', body, pollReplySchema, { extraMs: body.waitMs, signal });
+  /** Resolves when the bridge has said all that this poll brings; every batch is handed over as it comes. */
+  async poll(
+    body: Body<PollRequest>,
+    signal: AbortSignal,
+    onBatch: (batch: PollReply) => void,
+  ): Promise<void> {
+    const stream = this.#isNear;
+    await withinTime(this.#requestMs + body.waitMs, signal, async (within) => {
+      const { body: reply } = await this.#answer('poll', { ...body, stream }, within);
+      for await (const line of linesOf(reply)) onBatch(pollReplySchema.parse(JSON.parse(line)));
+    });
   }
 
   report(body: Body<ReportRequest>): Promise<ReportReply> {
@@ -88,28 +102,42 @@ export class BridgeClient {
     await this.#agent.destroy();
   }
 
-  async #post<T>(
-    route: string,
-    body: object,
-    schema: z.ZodType<T>,
-    { extraMs = 0, signal }: { extraMs?: number; signal?: AbortSignal } = {},
-  ): Promise<T> {
-    const bound = AbortSignal.timeout(this.#requestMs + extraMs);
+  #post<T>(route: string, body: object, schema: z.ZodType<T>): Promise<T> {
+    return withinTime(this.#requestMs, undefined, async (within) => {
+      const reply = await this.#answer(route, body, within);
+      return schema.parse(await reply.body.json());
+    });
+  }
+
+  /** @throws BridgeRefusal for every other status than 200. */
+  async #answer(route: string, body: object, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const reply = await request(`${this.#base}/${route}`, {
       method: 'POST',
       headers: this.#headers,
       body: JSON.stringify({ version: workerWireVersion, ...body }),
       dispatcher: this.#agent,
-      signal: signal === undefined ? bound : AbortSignal.any([bound, signal]),
+      signal,
     });
-    const json: unknown = await reply.body.json().catch(() => undefined);
-    if (reply.statusCode === 200) return schema.parse(json);
-    const refusal = refusalSchema.safeParse(json);
-    const text = refusal.success
-      ? refusal.data.error
-      : `the bridge answered ${route} with status ${reply.statusCode}`;
-    throw new BridgeRefusal(reply.statusCode, refusal.success ? refusal.data.code : 'UNKNOWN', text);
+    if (reply.statusCode === 200) return reply;
+    throw refusalOf(route, reply.statusCode, await reply.body.json().catch(() => undefined));
   }
+}
+
+async function* linesOf(body: Dispatcher.ResponseData['body']): AsyncGenerator<string> {
+  const chunks: AsyncIterable<unknown> = body.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+function refusalOf(route: string, status: number, json: unknown): BridgeRefusal {
+  const refusal = refusalSchema.safeParse(json);
+  if (refusal.success) return new BridgeRefusal(status, refusal.data.code, refusal.data.error);
+  return new BridgeRefusal(status, 'UNKNOWN', `the bridge answered ${route} with status ${status}`);
 }
 
 /**

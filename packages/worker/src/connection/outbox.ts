@@ -13,12 +13,22 @@ export interface SettledCall {
   readonly ranMs?: number | undefined;
 }
 
-/** Reports in their order, batched while one request is under way; settlements each by itself. */
+/** A start is told this much later: most short commands have settled by then, which tells it too. */
+const startToldAfterMs = 20;
+
+type OnFenced = (callId: string) => void;
+
+/**
+ * Reports in their order, batched while one request is under way; settlements each by itself. The start of a call
+ * that settles at once is not told.
+ */
 export class Outbox {
   readonly #sender: Sender;
   readonly #incarnationId: string;
   #reports: Report[] = [];
   #flushing: Promise<void> | undefined;
+  /** Starts that are still to be told, by call. */
+  readonly #starts = new Map<string, NodeJS.Timeout>();
   readonly #settling = new Set<Promise<void>>();
 
   constructor(sender: Sender, incarnationId: string) {
@@ -27,14 +37,24 @@ export class Outbox {
   }
 
   /** `onFenced` is told of each call that was reported as started under a lease that is another's. */
-  report(report: Report, onFenced: (callId: string) => void): void {
+  report(report: Report, onFenced: OnFenced): void {
     this.#reports.push(report);
     this.#flushing ??= this.#flush(onFenced).finally(() => {
       this.#flushing = undefined;
     });
   }
 
+  started(lease: Lease, onFenced: OnFenced): void {
+    const tell = () => {
+      this.#starts.delete(lease.callId);
+      this.report({ ...lease, state: 'started' }, onFenced);
+    };
+    this.#starts.set(lease.callId, setTimeout(tell, startToldAfterMs));
+  }
+
   settle({ lease, settlement, ranMs }: SettledCall, worthwhile: () => boolean, onAnswered: () => void): void {
+    clearTimeout(this.#starts.get(lease.callId));
+    this.#starts.delete(lease.callId);
     const body = { incarnationId: this.#incarnationId, lease, settlement, ranMs };
     const sent = this.#sender
       .send((client) => client.settle(body), worthwhile)
@@ -45,14 +65,16 @@ export class Outbox {
     this.#settling.add(sent);
   }
 
-  /** Resolves when nothing is left to say. */
+  /** Resolves when nothing is left to say; starts that were not told yet stay untold. */
   async empty(): Promise<void> {
+    for (const timer of this.#starts.values()) clearTimeout(timer);
+    this.#starts.clear();
     while (this.#flushing !== undefined || this.#settling.size > 0) {
       await Promise.allSettled([this.#flushing, ...this.#settling]);
     }
   }
 
-  async #flush(onFenced: (callId: string) => void): Promise<void> {
+  async #flush(onFenced: OnFenced): Promise<void> {
     // One turn of the event loop lets the reports of one batch of assignments travel together.
     await Promise.resolve();
     while (this.#reports.length > 0) {

@@ -6,7 +6,7 @@ import { defaultConnectionClocks } from './messages.js';
 import type { FromConnection } from './messages.js';
 import { Session } from './session.js';
 
-type Reply = { status?: number; body: object } | 'hang';
+type Reply = { status?: number; body: object } | { pieces: string[] } | 'hang';
 type Handler = (route: string, body: Record<string, unknown>) => Reply;
 
 const open: { close(): void }[] = [];
@@ -44,6 +44,11 @@ async function bridge(handle: Handler): Promise<string> {
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
       const reply = handle(route, body as Record<string, unknown>);
       if (reply === 'hang') return;
+      if ('pieces' in reply) {
+        // Left open: a stream goes on.
+        for (const piece of reply.pieces) response.write(piece);
+        return;
+      }
       response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(reply.body));
     });
@@ -175,6 +180,55 @@ describe('Session', () => {
     await expect
       .poll(() => said.filter(({ kind }) => kind === 'registered'))
       .toMatchObject([{ unresolved: [] }, { unresolved: [id('a')] }]);
+  });
+
+  it('asks for a stream of a bridge on this machine, and takes every batch of it as it comes', async () => {
+    const polls: unknown[] = [];
+    const batch = (callId: string) =>
+      `${JSON.stringify({ version: 1, heldMs: 0, assignments: [assignment(callId)], cancellations: [] })}\n`;
+    const url = await bridge((route, body) => {
+      if (route === 'register') return { body: registered };
+      polls.push(body['stream']);
+      const second = batch(id('b'));
+      return { pieces: [batch(id('a')) + second.slice(0, 40), second.slice(40)] };
+    });
+    const { under, said } = session(url);
+    void under.run();
+    await expect
+      .poll(() => said.filter(({ kind }) => kind === 'assignment'))
+      .toMatchObject([{ assignment: { callId: id('a') } }, { assignment: { callId: id('b') } }]);
+    expect(polls).toEqual([true]);
+  });
+
+  it('tells the start of a call that goes on, and not that of one that settles at once', async () => {
+    let polled = false;
+    const started: unknown[] = [];
+    const settled: unknown[] = [];
+    const url = await bridge((route, body) => {
+      if (route === 'register') return { body: registered };
+      if (route === 'report') {
+        started.push(body['reports']);
+        return { body: { version: 1, fenced: [] } };
+      }
+      if (route === 'settle') {
+        settled.push(body['lease']);
+        return { body: { version: 1, accepted: true } };
+      }
+      if (polled) return 'hang';
+      polled = true;
+      const assignments = [assignment(id('a')), assignment(id('b'))];
+      return { body: { version: 1, heldMs: 0, assignments, cancellations: [] } };
+    });
+    const { under, until } = session(url);
+    void under.run();
+    await until('assignment');
+    const init = { pid: 1, startTime: 1, bootId: 'boot' };
+    under.accept({ kind: 'started', lease: lease(id('a')), init });
+    under.accept({ kind: 'started', lease: lease(id('b')), init });
+    const error = { code: 'EXECUTION_ABORTED', message: 'Stopped.' } as const;
+    under.accept({ kind: 'settle', lease: lease(id('a')), settlement: { status: 'rejected', error } });
+    await expect.poll(() => started).toEqual([[{ ...lease(id('b')), state: 'started' }]]);
+    expect(settled).toEqual([lease(id('a'))]);
   });
 
   it('polls again before an idle worker would count as gone', async () => {

@@ -121,11 +121,12 @@ export class Session {
     const registration = this.#registration;
     try {
       const body = { incarnationId: this.#options.incarnationId, waitMs: this.#pollWaitMs() };
-      const reply = await this.#client.poll(body, polling.signal);
-      // Registering has begun anew: the bridge will ask about what this reply brings.
-      if (registration !== this.#registration) return;
-      this.#take(reply.assignments, sentAt + reply.heldMs);
-      this.#cancel(reply.cancellations);
+      await this.#client.poll(body, polling.signal, ({ assignments, cancellations, heldMs }) => {
+        // Registering has begun anew: the bridge will ask about what this batch brings.
+        if (registration !== this.#registration) return;
+        this.#take(assignments, sentAt + heldMs);
+        this.#cancel(cancellations);
+      });
     } catch (error) {
       if (!polling.signal.aborted) throw error;
     }
@@ -157,7 +158,7 @@ export class Session {
       return;
     }
     this.#leases.started(lease.callId, init);
-    this.#outbox.report({ ...lease, state: 'started' }, (callId) => {
+    this.#outbox.started(lease, (callId) => {
       this.#lose(callId);
     });
   }

@@ -2,8 +2,10 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   type BigIntStats,
 } from 'node:fs';
@@ -46,6 +48,7 @@ export interface Entry {
 export class Directory {
   readonly fd: number;
   readonly stats: BigIntStats;
+  #mount: string | undefined;
 
   private constructor(fd: number, stats: BigIntStats) {
     this.fd = fd;
@@ -72,6 +75,23 @@ export class Directory {
   /** The canonical absolute path as of now; of a removed directory it ends in ` (deleted)`. */
   path(): string {
     return readlinkSync(`/proc/self/fd/${this.fd}`);
+  }
+
+  /** On which mount it lies; the same directory bound to a second place lies on another one there. */
+  get mount(): string {
+    this.#mount ??= mountOf(this.fd);
+    return this.#mount;
+  }
+
+  /** What bears this name now, links themselves included, without holding it; `undefined` where nothing does. */
+  look(name: string): { readonly kind: EntryKind; readonly stats: BigIntStats } | undefined {
+    let stats: BigIntStats | undefined;
+    try {
+      stats = lstatSync(this.place(name), { bigint: true, throwIfNoEntry: false });
+    } catch (error) {
+      throw refusalOf(error, name);
+    }
+    return stats && { kind: kindOf(stats), stats };
   }
 
   /** Holds whatever bears this name, links themselves included. The caller closes `fd`. */
@@ -111,18 +131,18 @@ export class Directory {
 
   /** Opens the directory at the end of these segments. With none, it is a second handle on this one. */
   walk(segments: readonly string[]): Directory {
-    let current = this.again();
+    let current: Directory | undefined;
     for (const segment of segments) {
       const parent = current;
       try {
-        current = parent.child(segment);
+        current = (parent ?? this).child(segment);
       } catch (error) {
         throw error instanceof FileRefusal ? renamed(error, segments.join('/')) : error;
       } finally {
-        parent.close();
+        parent?.close();
       }
     }
-    return current;
+    return current ?? this.again();
   }
 
   /** A second handle on the same directory. */
@@ -174,6 +194,12 @@ function checkSegment(segment: string, path = segment): void {
   if (segment === '' || segment === '.' || segment === '..' || /[/\0]/u.test(segment)) {
     throw new FileRefusal('outside', path, `"${path}" is not a plain path beneath its directory.`);
   }
+}
+
+function mountOf(fd: number): string {
+  const mount = /^mnt_id:\s*(\d+)$/mu.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+  if (mount === undefined) throw new Error('The kernel does not say on which mount a descriptor lies.');
+  return mount;
 }
 
 function kindOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): EntryKind {

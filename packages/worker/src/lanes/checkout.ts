@@ -36,9 +36,9 @@ export interface OpenedCheckout {
 export function openCheckout(root: string, pin?: CheckoutPin): OpenedCheckout {
   const directory = openRoot(root);
   try {
-    const git = openGitDirectory(directory);
+    const path = directory.path();
+    const git = openGitDirectory(directory, path);
     try {
-      const path = directory.path();
       refuseStorage(git, path);
       if (pin !== undefined) refuseReplaced(pin, path, directory, git);
       return {
@@ -82,9 +82,8 @@ function openRoot(root: string): Directory {
   }
 }
 
-function openGitDirectory(root: Directory): Directory {
-  const path = root.path();
-  const entry = find(root, '.git');
+function openGitDirectory(root: Directory, path: string): Directory {
+  const entry = found(root, '.git', (name) => root.find(name));
   if (entry === undefined) {
     throw refuse(
       'git_directory',
@@ -110,8 +109,7 @@ function refuseStorage(git: Directory, path: string): void {
     ['worktrees', false],
     ['logs', false],
   ] as const) {
-    const entry = find(git, name);
-    if (entry !== undefined) closeSync(entry.fd);
+    const entry = found(git, name, (known) => git.look(known));
     if (entry === undefined ? !needed : entry.kind === 'directory') continue;
     const fault = entry === undefined ? 'is missing' : 'is not a real directory';
     throw refuse(
@@ -119,9 +117,7 @@ function refuseStorage(git: Directory, path: string): void {
       `"${path}/.git/${name}" ${fault}, so the repository has no lanes: put it back as Git makes it.`,
     );
   }
-  const reftable = find(git, 'reftable');
-  if (reftable === undefined) return;
-  closeSync(reftable.fd);
+  if (found(git, 'reftable', (name) => git.look(name)) === undefined) return;
   throw refuse(
     'git_storage',
     `The repository "${path}" keeps its refs as a reftable, of which a lane cannot be given a part: convert it with "git refs migrate --ref-format=files".`,
@@ -157,9 +153,10 @@ function capture(root: string, directory: Directory, git: Directory): CheckoutPi
   }
 }
 
-function find(directory: Directory, name: string): ReturnType<Directory['find']> {
+/** What a look at a name of that directory finds. */
+function found<T>(directory: Directory, name: string, look: (name: string) => T): T {
   try {
-    return directory.find(name);
+    return look(name);
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
     throw refuse('git_storage', `"${directory.path()}/${name}" cannot be looked at: ${error.message}`, error);

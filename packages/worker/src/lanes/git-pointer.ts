@@ -1,4 +1,4 @@
-import { closeSync, readFileSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { identityOf, type Directory, type FileIdentity } from '../files/directory.js';
 import { openRegular } from '../files/read.js';
@@ -26,7 +26,8 @@ export function readPointer(directory: Directory, name: string): PointerFile {
     try {
       if (entry.stats.nlink !== 1n) throw refuse(name, 'has a second name (a hard link)');
       if (entry.stats.size > BigInt(maxBytes)) throw refuse(name, `has more than ${maxBytes} bytes`);
-      const text = readFileSync(fd, 'utf8').replace(/\n$/u, '');
+      const bytes = Buffer.alloc(maxBytes);
+      const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, maxBytes, 0)).replace(/\n$/u, '');
       if (text === '' || /[\n\r\0]/u.test(text)) throw refuse(name, 'is not exactly one line');
       return { text, identity: identityOf(entry.stats) };
     } finally {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Directory } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
 
@@ -25,7 +24,7 @@ export class FolderFault extends Error {
 export function openLaneFolder(checkout: Directory, parent: Directory, name: string): Directory {
   const directory = openReal(parent, name);
   try {
-    if (mountOf(directory) !== mountOf(checkout)) {
+    if (directory.stats.dev !== checkout.stats.dev || directory.mount !== checkout.mount) {
       throw new FolderFault('is a mount point or lies on another device', 'unmount it');
     }
     if (
@@ -57,11 +56,4 @@ function openReal(parent: Directory, name: string): Directory {
       error.fault === 'symlink' ? 'is a symbolic link' : 'is not a directory that the worker can open';
     throw new FolderFault(fault, remedy, { cause: error });
   }
-}
-
-function mountOf(directory: Directory): string {
-  const facts = readFileSync(`/proc/self/fdinfo/${directory.fd}`, 'utf8');
-  const mount = /^mnt_id:\s*(\d+)$/mu.exec(facts)?.[1];
-  if (mount === undefined) throw new Error('The kernel does not say on which mount a descriptor lies.');
-  return `${directory.stats.dev}:${mount}`;
 }

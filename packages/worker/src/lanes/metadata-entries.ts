@@ -1,4 +1,3 @@
-import { closeSync } from 'node:fs';
 import { Directory } from '../files/directory.js';
 
 /** Folders of a worktree's metadata that Git appends to or renames in. */
@@ -31,22 +30,26 @@ export function metadataFault(metadata: Directory): MetadataFault | undefined {
     return undefined;
   };
   const lookAt = (parent: Directory, name: string, path: string): MetadataFault | undefined => {
-    const entry = parent.find(name);
+    const entry = parent.look(name);
     if (entry === undefined) return undefined;
     if (entry.kind === 'directory' && (path.includes('/') || walked.has(name))) {
-      const directory = Directory.of(entry);
-      try {
-        return look(directory, `${path}/`);
-      } finally {
-        directory.close();
-      }
+      return lookInto(parent, name, path);
     }
-    closeSync(entry.fd);
     if (entry.kind === 'symlink') return { path, what: 'is a symbolic link' };
     if (entry.kind === 'file' && entry.stats.nlink > 1n)
       return { path, what: 'has a second name (a hard link)' };
     if (entry.kind === 'other' && name !== socket) return { path, what: 'is neither a file nor a directory' };
     return undefined;
+  };
+  const lookInto = (parent: Directory, name: string, path: string): MetadataFault | undefined => {
+    const entry = parent.find(name);
+    if (entry === undefined) return undefined;
+    const directory = Directory.of(entry);
+    try {
+      return look(directory, `${path}/`);
+    } finally {
+      directory.close();
+    }
   };
   return look(metadata, '');
 }

@@ -1,3 +1,4 @@
+import { listenerDescriptor } from '../network/listener-program.js';
 import type { Limits } from './policy.js';
 
 /** The descriptor on which the gate says that it is ready and waits for its word. */
@@ -11,9 +12,16 @@ export const refusedExit = 125;
 /**
  * The first program of a sandbox: it says ready, waits for the word, and becomes the command's shell. By the
  * time it speaks the sandbox is bound to the worker's life, so a worker that dies earlier leaves nothing that runs.
+ * `listener`, if given, is run first: it hands a listener for the call's proxy to the worker.
  */
-export function gateProgram(shell: string, command: string, limits: Limits): string[] {
+export function gateProgram(
+  shell: string,
+  command: string,
+  limits: Limits,
+  listener: readonly string[] = [],
+): string[] {
   const script = [
+    ...(listener.length === 0 ? [] : handOutListener),
     `echo ${readyWord} >&${gateDescriptor}`,
     `IFS= read -r word <&${gateDescriptor} && [ "$word" = run ] || exit ${refusedExit}`,
     `exec ${gateDescriptor}>&-`,
@@ -23,5 +31,12 @@ export function gateProgram(shell: string, command: string, limits: Limits): str
     `ulimit -u ${limits.processes} 2>/dev/null || ulimit -p ${limits.processes} 2>/dev/null`,
     'exec "$1" -c "$0"',
   ].join('; ');
-  return ['/bin/sh', '-c', script, command, shell];
+  return ['/bin/sh', '-c', script, command, shell, ...listener];
 }
+
+const handOutListener = [
+  `(shift; exec "$@") || exit ${refusedExit}`,
+  `exec ${listenerDescriptor}>&-`,
+  // By these a Node that the command starts would take the closed descriptor for a channel to its parent.
+  'unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE',
+];

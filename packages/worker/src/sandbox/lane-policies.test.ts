@@ -188,7 +188,37 @@ describe('every policy', () => {
       RUSTUP_HOME: '/home/op/.rustup',
       GIT_CONFIG_VALUE_0: '/home/op/repo/.worktrees/a',
     });
-    for (const policy of Object.values(policies)) expect(policy.network).toBe('none');
+    for (const policy of Object.values(policies)) expect(policy.network).toEqual({ kind: 'none' });
+  });
+
+  it('adds to a lane with a network the variables of its proxy, and Node where there is no Perl', () => {
+    const network = { kind: 'public' } as const;
+    const place = { kind: 'plain', root: '/home/op/repo' } as const;
+    const networked = plainRootPolicy({
+      ...facts,
+      machine: { ...machine, perl: '/usr/bin/perl' },
+      network,
+      lane: place,
+    });
+    expect(networked.network).toEqual(network);
+    expect(networked.environment).toEqual({
+      ...plain.environment,
+      ...Object.fromEntries(
+        ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) =>
+          [name, name.toLowerCase()].map((either) => [either, 'http://127.0.0.1:61280']),
+        ),
+      ),
+      NO_PROXY: 'localhost,127.0.0.1,::1',
+      no_proxy: 'localhost,127.0.0.1,::1',
+      NODE_USE_ENV_PROXY: '1',
+    });
+    expect(networked.mounts).toEqual(plain.mounts);
+    const withoutPerl = plainRootPolicy({ ...facts, network, lane: place });
+    expect(
+      withoutPerl.mounts.filter((mount) => !plain.mounts.some((other) => other.path === mount.path)),
+    ).toEqual([
+      { kind: 'readable', path: '/run/codelanes/node', source: { from: 'path', path: process.execPath } },
+    ]);
   });
 });
 

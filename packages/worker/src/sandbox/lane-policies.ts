@@ -1,4 +1,7 @@
+import { noNetwork, type NetworkPolicy } from '../environment/network-policy.js';
 import { gitEnvironment } from '../git/environment.js';
+import { insideNode, needsNode } from '../network/listener-program.js';
+import { proxyEnvironment } from '../network/proxy-environment.js';
 import type { CheckoutLane, PlainLane, WorktreeLane } from './lane-facts.js';
 import type { MachineFacts } from './machine-facts.js';
 import { liesIn } from '../files/lies-in.js';
@@ -19,6 +22,8 @@ export interface PolicyFacts {
   /** Where the command starts: absolute, in the lane. */
   readonly workingDirectory: string;
   readonly limits?: Limits | undefined;
+  /** None by default. */
+  readonly network?: NetworkPolicy | undefined;
 }
 
 /** What a worktree lane's view needs to know of the repository. */
@@ -97,19 +102,31 @@ function assemble(
   git: Parameters<typeof gitEnvironment>[0],
   laneMounts: readonly Mount[],
 ): Policy {
-  const limits = facts.limits ?? defaultLimits;
+  const { limits = defaultLimits, network = noNetwork } = facts;
+  const networked = network.kind !== 'none';
   return {
     mounts: [
       ...systemMounts(facts.machine, facts.folders, limits, root),
       ...laneMounts,
+      ...(networked ? listenerMounts(facts.machine) : []),
       // Else the empty top of the view would be unbounded memory for whoever writes there.
       { kind: 'sealed', path: '/' },
     ],
-    environment: { ...systemEnvironment(facts.machine), ...gitEnvironment(git, insidePaths.gitConfig) },
+    environment: {
+      ...systemEnvironment(facts.machine),
+      ...gitEnvironment(git, insidePaths.gitConfig),
+      ...(networked ? proxyEnvironment() : {}),
+    },
     workingDirectory: facts.workingDirectory,
-    network: 'none',
+    network,
     limits,
   };
+}
+
+/** What opens the listener of the call's proxy, where the machine's own programs cannot. */
+function listenerMounts({ perl }: MachineFacts): Mount[] {
+  if (!needsNode({ perl, arch: process.arch })) return [];
+  return [{ kind: 'readable', path: insideNode, source: { from: 'path', path: process.execPath } }];
 }
 
 function borrowed(path: string): Mount {

@@ -107,27 +107,27 @@ function fileIn(directory: Directory, name: string): number {
 
 /** The descriptor of a folder, which is made where it is missing. */
 function made(start: Directory, segments: readonly string[]): number {
-  let current = start.again();
+  let parent: Directory | undefined;
   for (const segment of segments) {
-    const parent = current;
+    const above = parent;
     try {
-      const found = parent.find(segment);
-      if (found === undefined) mkdirSync(parent.place(segment));
-      else closeSync(found.fd);
-      current = parent.child(segment);
+      parent = childOf(above ?? start, segment);
     } finally {
-      parent.close();
+      above?.close();
     }
   }
-  return current.fd;
+  return (parent ?? start.again()).fd;
+}
+
+function childOf(parent: Directory, name: string): Directory {
+  const found = parent.find(name);
+  if (found !== undefined) return Directory.of(found);
+  mkdirSync(parent.place(name));
+  return parent.child(name);
 }
 
 function createEmpty(directory: Directory, name: string): void {
-  const found = directory.find(name);
-  if (found !== undefined) {
-    closeSync(found.fd);
-    return;
-  }
+  if (directory.look(name) !== undefined) return;
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
   closeSync(openSync(directory.place(name), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o644));
 }

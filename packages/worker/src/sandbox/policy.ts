@@ -1,3 +1,5 @@
+import type { NetworkPolicy } from '../environment/network-policy.js';
+
 /** What is mounted: a host path, or something that was opened and looked at beforehand and is named here. */
 export type Source =
   { readonly from: 'path'; readonly path: string } | { readonly from: 'descriptor'; readonly name: string };
@@ -41,7 +43,8 @@ export interface Policy {
   /** The whole environment; nothing is inherited from the worker. */
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
-  readonly network: 'none';
+  /** Whatever it is, the sandbox has a namespace of its own with nothing but loopback; more is had through a proxy. */
+  readonly network: NetworkPolicy;
   readonly limits: Limits;
 }
 

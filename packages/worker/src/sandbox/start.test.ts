@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostProcesses, waitUntilGone, type ProcessIdentity } from '../lanes/processes.js';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import { noNetwork } from '../environment/network-policy.js';
 import { bwrapArguments, journalMark } from './bwrap-arguments.js';
 import { gateProgram } from './gate.js';
 import { defaultLimits, type Policy } from './policy.js';
@@ -36,6 +37,63 @@ describe('a gated start', () => {
     });
     expect([...order, ran()]).toEqual(['not yet', true]);
     expect(leftOvers()).toEqual([]);
+  });
+
+  it('looks at what has to be in order first, journals, and says that it starts', async () => {
+    const order: string[] = [];
+    const note = (word: string): void => {
+      order.push(ran() ? `${word} too late` : word);
+    };
+    let journalled: ProcessIdentity | undefined;
+    await fixture.inWorktree('a', 'touch ran', {
+      beforeStart: () => {
+        note('look');
+      },
+      journalStart: (init) => {
+        note('journal');
+        journalled = init;
+        return Promise.resolve();
+      },
+      onStart: (init) => {
+        note('start');
+        expect(init).toEqual(journalled);
+      },
+    });
+    expect([...order, ran()]).toEqual(['look', 'journal', 'start', true]);
+  });
+
+  it('neither journals nor starts where something is not in order', async () => {
+    const told: string[] = [];
+    const run = fixture.inWorktree('a', 'touch ran', {
+      beforeStart: () => {
+        throw new Error('the lane was replaced');
+      },
+      journalStart: () => {
+        told.push('journal');
+        return Promise.resolve();
+      },
+      onStart: () => {
+        told.push('start');
+      },
+    });
+    await expect(run).rejects.toThrow('the lane was replaced');
+    expect([told, ran()]).toEqual([[], false]);
+    expect(leftOvers()).toEqual([]);
+  });
+
+  it('gives up a start only when nothing of it is being written any more', async () => {
+    const order: string[] = [];
+    const stop = new AbortController();
+    const run = fixture.inWorktree('a', 'touch ran', {
+      signal: stop.signal,
+      journalStart: async () => {
+        stop.abort();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        order.push('written');
+      },
+    });
+    await run.catch(() => order.push('given up'));
+    expect([...order, ran()]).toEqual(['written', 'given up', false]);
   });
 
   it("gives the journal the pid and start time of the namespace's init", async () => {
@@ -99,7 +157,7 @@ describe('a gated start', () => {
       ],
       environment: {},
       workingDirectory: root,
-      network: 'none',
+      network: noNetwork,
       limits: defaultLimits,
     };
     const words = bwrapArguments(policy, {

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CodelanesError } from '@codelanes/protocol';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
+import type { CallNetwork, NetworkHost } from '../network/network-host.js';
 import { gateProgram, readyWord, runWord } from './gate.js';
 import type { Policy } from './policy.js';
 import { untilGone } from './process-tree.js';
@@ -15,9 +17,15 @@ export interface StartOptions {
   readonly journalId: string;
   /** What the policy's descriptor sources stand for; the caller may close them when `startSandboxed` has settled. */
   readonly descriptors: ReadonlyMap<string, number>;
-  /** Writes and syncs the journal entry. The command runs only after this has been fulfilled. */
+  /** What has to be in order for the command to run, looked at while the sandbox is built. May throw. */
+  readonly beforeStart?: (() => void) | undefined;
+  /** Writes and syncs the journal entry, after `beforeStart`. The command runs only after this has been fulfilled. */
   readonly journalStart: (init: ProcessIdentity) => Promise<void>;
+  /** Called right before the command may run. */
+  readonly onStart?: ((init: ProcessIdentity) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Needed where the policy has a network. */
+  readonly networkHost?: NetworkHost | undefined;
   /** Longest time until the gate speaks, in milliseconds. */
   readonly readyTimeoutMs?: number | undefined;
   readonly bwrap?: string | undefined;
@@ -35,6 +43,8 @@ export interface Started {
   /** Both streams wait, paused, for a reader. */
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** The call's network, if its policy has one; whoever waits for the end closes it then. */
+  readonly network?: CallNetwork | undefined;
   /** The end of the command. Its left-overs may still be dying: wait for `init` before reading what it wrote. */
   readonly exited: Promise<Exit>;
   /** Kills the whole sandbox at once. */
@@ -42,34 +52,42 @@ export interface Started {
 }
 
 /**
- * Starts a command in a sandbox, gated: the sandbox is built, says that it is ready, is written into the
- * journal, and only then told to run. Whatever goes wrong before, rejection means that nothing of the command
- * ran. Must be called on the main thread.
+ * Starts a command in a sandbox, gated: the sandbox is built, and only when it has said that it is ready, what has
+ * to be in order was looked at and the start is in the journal, it is told to run. All of that goes on at once, since
+ * building takes longest. Whatever goes wrong before, rejection means that nothing of the command ran. Must be called
+ * on the main thread.
  *
  * @throws {CodelanesError} `COMMAND_UNAVAILABLE` when the sandbox cannot be built, `EXECUTION_ABORTED` when
- *   `signal` was aborted first; whatever `journalStart` throws.
+ *   `signal` was aborted first; whatever `beforeStart` or `journalStart` throws.
  */
 export async function startSandboxed(options: StartOptions): Promise<Started> {
   throwIfAborted(options.signal);
+  const { policy, shell, command } = options;
+  const networkHost = networkHostOf(options);
   const spawned = spawnSandbox({
     ...options,
-    program: gateProgram(options.shell, options.command, options.policy.limits),
+    program: gateProgram(shell, command, policy.limits, networkHost?.listenerProgram),
   });
   const exited = exitOf(spawned);
   const words = new EarlyWords(spawned.stderr);
   exited.catch(() => undefined);
+  const ready = untilReady(spawned, exited, words, options);
+  const recorded = record(spawned, ready, options);
+  let network: CallNetwork | undefined;
   try {
-    await untilReady(spawned, exited, words, options);
-    const init = initOf(spawned);
-    await options.journalStart(init);
+    const [init] = await Promise.all([recorded, ready]);
+    if (spawned.listener !== undefined)
+      network = await networkHost?.open(await spawned.listener, policy.network);
     throwIfAborted(options.signal);
     words.stop();
+    options.onStart?.(init);
     spawned.gate.end(runWord);
     return {
       init,
       stdout: spawned.stdout,
       stderr: spawned.stderr,
       exited,
+      network,
       kill() {
         spawned.child.kill('SIGKILL');
         hostProcesses.kill(init);
@@ -77,20 +95,69 @@ export async function startSandboxed(options: StartOptions): Promise<Started> {
     };
   } catch (error) {
     await abandon(spawned, exited);
+    await network?.close();
+    // What is being written belongs to this start: nobody may take it back before it is there.
+    await recorded.catch(() => undefined);
     throw error;
   } finally {
     spawned.closeStatus();
   }
 }
 
+/** All that must be done before the command may run, beside the building of its sandbox. */
+async function record(
+  spawned: Spawned,
+  ready: Promise<void>,
+  { beforeStart, journalStart }: StartOptions,
+): Promise<ProcessIdentity> {
+  beforeStart?.();
+  await Promise.race([spawned.initSaid, ready]);
+  const init = initOf(spawned);
+  await journalStart(init);
+  return init;
+}
+
+function networkHostOf({ policy, networkHost }: StartOptions): NetworkHost | undefined {
+  if (policy.network.kind === 'none') return undefined;
+  if (networkHost === undefined) throw new Error('The policy has a network, and nobody gives it one.');
+  return networkHost;
+}
+
 /** Ends a sandbox whose command was not told to run, and waits until nothing of it is left. */
 async function abandon(spawned: Spawned, exited: Promise<Exit>): Promise<void> {
-  const pid = spawned.initPid();
-  const init = pid === undefined ? undefined : hostProcesses.identify(pid);
   spawned.gate.destroy();
+  const pid = await initWithin(spawned, exited, 1_000);
+  const init = pid === undefined ? undefined : hostProcesses.identify(pid);
   spawned.child.kill('SIGKILL');
+  if (init !== undefined) hostProcesses.kill(init);
+  spawned.listener?.then(
+    (listener) => listener.close(),
+    () => undefined,
+  );
   await exited.catch(() => undefined);
   if (init !== undefined) await untilGone(init);
+}
+
+/**
+ * The pid of the namespace's init, if bubblewrap says it in time. Killed before that, bubblewrap would leave an init
+ * behind that is not yet bound to its life, and that nobody knows.
+ */
+async function initWithin(
+  spawned: Spawned,
+  exited: Promise<Exit>,
+  limitMs: number,
+): Promise<number | undefined> {
+  const over = new AbortController();
+  const ended = exited.then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    await Promise.race([spawned.initSaid, ended, sleep(limitMs, undefined, { signal: over.signal })]);
+    return spawned.initPid();
+  } finally {
+    over.abort();
+  }
 }
 
 async function untilReady(

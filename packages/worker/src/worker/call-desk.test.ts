@@ -64,7 +64,28 @@ it('never starts a call that its journal knows', async () => {
   const process = { pid: 1, startTime: 1, bootId: 'another boot' };
   await root.journal.startCommand({ call: lease.callId, lane: read.lane, process });
   desk.take(read);
-  expect(said).toEqual([{ kind: 'report', report: { callId: lease.callId, state: 'interrupted' } }]);
+  await expect
+    .poll(() => said)
+    .toEqual([{ kind: 'report', report: { callId: lease.callId, state: 'interrupted' } }]);
+});
+
+it('stops a call that it is handed again under another lease, and says so only when nothing of it runs', async () => {
+  const write = {
+    protocolVersion: 1,
+    operation: 'write_file',
+    workspaceId: 'primary',
+    worktree: 'a',
+  } as const;
+  const call: Assignment = { ...read, request: { ...write, path: 'one', content: '1' } };
+  desk.take(call);
+  await expect.poll(() => root.journal.knows(lease.callId)).toBe(true);
+  desk.take({ ...call, token: '0'.repeat(64) });
+  await expect
+    .poll(() => said)
+    .toMatchObject([
+      { kind: 'settle', lease },
+      { kind: 'report', report: { callId: lease.callId, state: 'interrupted' } },
+    ]);
 });
 
 it('settles a call of a workspace that it does not serve', () => {

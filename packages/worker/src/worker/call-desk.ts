@@ -10,6 +10,7 @@ import {
 } from '@codelanes/protocol';
 import type { Assignment, Lease, Report, Settlement, WorkspaceToolResult } from '@codelanes/protocol';
 import type { Logger } from 'pino';
+import { withinTime } from '../clock/within-time.js';
 import type { Connection } from '../connection/connection.js';
 import { Holds } from '../lanes/holds.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
@@ -68,7 +69,8 @@ export class CallDesk {
       // Only `busy` carries the lease, by which the bridge takes a call back that this very incarnation fetched.
       this.#report({ ...leaseOf(assignment), state: 'busy' });
     } else if (root.journal.knows(callId)) {
-      this.#report({ callId, state: 'interrupted' });
+      // The bridge has forgotten that it was begun, and with it the lease under which it may still run.
+      void this.resolve(callId);
     } else {
       this.#judge(root, assignment, this.#holds.hold({ callId, lane, mode: assignment.mode, pool }));
     }
@@ -138,8 +140,6 @@ export class CallDesk {
       settlement = rejected(error, root);
     }
     const ranMs = stopwatch.elapsedMs();
-    const code = settlement.status === 'rejected' ? settlement.error.code : undefined;
-    log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, 'a call ended');
     // Nobody waits for the disk: what the journal still calls open is found gone at the next start.
     root.journal.end(assignment.callId).catch((error: unknown) => {
       log.error({ err: error }, 'the end of a call could not be journalled');
@@ -148,6 +148,8 @@ export class CallDesk {
     this.#holds.release(assignment.callId);
     this.#running.delete(assignment.callId);
     this.#settle(assignment, settlement, ranMs);
+    const code = settlement.status === 'rejected' ? settlement.error.code : undefined;
+    log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, 'a call ended');
     // The settlement of a call whose lease was lost tells the bridge nothing, or is never sent.
     this.freed();
   }
@@ -165,7 +167,9 @@ export class CallDesk {
     const lane = openLane(root, request);
     try {
       if (request.operation !== 'execute_command') {
-        return await runTool(toolContext({ root, lane, assignment, ripgrep, signal }), request);
+        return await withinTime(assignment.executionMs, signal, (within) =>
+          runTool(toolContext({ root, lane, assignment, ripgrep, signal: within }), request),
+        );
       }
       if (commands === undefined) {
         throw new CodelanesError('COMMAND_DISABLED', 'This machine cannot wall a command, so none is run.');

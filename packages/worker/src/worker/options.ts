@@ -4,6 +4,8 @@ import { limits, workerIdSchema } from '@codelanes/protocol';
 import { z } from 'zod';
 import { defaultConnectionClocks } from '../connection/messages.js';
 import { liesIn } from '../files/lies-in.js';
+import { isLoopback } from '../connection/loopback.js';
+import { loadedNetworkPolicySchema } from '../environment/network-policy.js';
 import { compileRoots } from '../environment/roots.js';
 
 const milliseconds = z.int().min(1);
@@ -21,6 +23,8 @@ export const workerOptionsSchema = z.strictObject({
         root: z.string().min(1),
         linkedWorktreeLanes: z.boolean().default(false),
         read: z.array(z.string()).default([]),
+        /** What its commands may reach, as a loaded definition has it. */
+        network: loadedNetworkPolicySchema.optional(),
       }),
     )
     .min(1, 'expected at least one root'),
@@ -102,9 +106,7 @@ function defaultStateDir(home: string): string {
 }
 
 function refusePlainHttp(url: URL, allowed: boolean): void {
-  const loopback =
-    url.hostname === 'localhost' || url.hostname === '[::1]' || url.hostname.startsWith('127.');
-  if (url.protocol === 'https:' || loopback || allowed) return;
+  if (url.protocol === 'https:' || isLoopback(url) || allowed) return;
   throw new OptionsError(
     `${url.origin} is plain http to another machine. Use https, or add --insecure-http to send the token in the clear.`,
   );

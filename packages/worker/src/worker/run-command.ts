@@ -2,7 +2,9 @@ import { CodelanesError, describeLane, limits } from '@codelanes/protocol';
 import type { Assignment, ExecuteCommandRequest, ExecuteCommandResult } from '@codelanes/protocol';
 import { runInLane, type LaneOutcome, type StartRecord } from '../commands/run-in-lane.js';
 import { FileRefusal } from '../files/refusal.js';
+import type { NetworkPolicy } from '../environment/network-policy.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
+import type { NetworkHost } from '../network/network-host.js';
 import { laneTop } from '../sandbox/lane-facts.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedFolders } from '../sandbox/worker-folders.js';
@@ -14,6 +16,9 @@ import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
 export interface CommandSetting {
   readonly machine: MachineFacts;
   readonly shared: SharedFolders;
+  /** What commands may reach, and who lets them. */
+  readonly network: NetworkPolicy;
+  readonly networkHost: NetworkHost;
   /** Milliseconds between the polite signal and the kill. */
   readonly killGraceMs: number;
   /** How long what was killed may take to be gone before its lane is quarantined, in milliseconds. */
@@ -30,23 +35,19 @@ export interface CommandCall {
 }
 
 /**
- * Runs one command walled into its lane, which is verified a second time right before. Every start is on disk
- * before it happens; at a checkout the snapshot for the audit too. A lane of which something may be left is
- * quarantined.
+ * Runs one command walled into its lane, which was verified when the call was admitted and is verified once more while
+ * the sandbox is built. Every start is on disk before it happens; at a checkout the snapshot for the audit too. A lane
+ * of which something may be left is quarantined.
  *
+ * @param lane as admitted; it stays open, and is closed, by whoever admitted it.
  * @throws {CodelanesError} saying why nothing ran, or `EXECUTION_ABORTED` for a command that was cancelled.
  */
-export async function runCommand(
+export function runCommand(
   setting: CommandSetting,
   call: CommandCall,
-  admitted: OpenedLane,
+  lane: OpenedLane,
 ): Promise<ExecuteCommandResult> {
-  const lane = openLane(call.root, call.request, admitted.identity);
-  try {
-    return await new CommandRun(setting, call, lane).run();
-  } finally {
-    lane.close();
-  }
+  return new CommandRun(setting, call, lane).run();
 }
 
 class CommandRun {
@@ -77,13 +78,15 @@ class CommandRun {
   }
 
   #execute(): Promise<LaneOutcome> {
-    const { machine, shared, killGraceMs, goneWithinMs } = this.#setting;
-    const { root, assignment, request, signal } = this.#call;
+    const { machine, shared, network, networkHost, killGraceMs, goneWithinMs } = this.#setting;
+    const { root, assignment, request, signal, onStart } = this.#call;
     return runInLane({
       lane: this.#lane.facts,
       homeKey: homeKey(root, assignment.lane),
       machine,
       shared,
+      network,
+      networkHost,
       workingDirectory: workingDirectoryOf(this.#lane, request.cwd),
       command: request.command,
       timeoutMs: assignment.executionMs,
@@ -92,17 +95,22 @@ class CommandRun {
       goneWithinMs,
       signal,
       journalId: root.journal.id,
+      verifyAgain: () => {
+        openLane(root, request, this.#lane.identity).close();
+      },
       journalStart: (record) => this.#record(record),
+      onStart: (init) => {
+        this.#init = init;
+        onStart(init);
+      },
     });
   }
 
   async #record({ stage, init, snapshot }: StartRecord): Promise<void> {
-    const { root, assignment, onStart } = this.#call;
+    const { root, assignment } = this.#call;
     const start = { call: assignment.callId, lane: assignment.lane, process: init };
     if (snapshot !== undefined) await keepSnapshot(root.stateDir, snapshot);
     await (stage === 'command' ? root.journal.startCommand(start) : root.journal.continueCommand(start));
-    this.#init = init;
-    onStart(init);
   }
 
   async #quarantine(reason: string, gone: boolean): Promise<void> {

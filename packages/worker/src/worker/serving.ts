@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { connect, type Connection } from '../connection/connection.js';
 import type { FromConnection } from '../connection/messages.js';
 import { combinedJournalId } from '../lanes/journal.js';
+import { NetworkProcess } from '../network/network-process.js';
 import { closeInheritedDescriptors } from '../sandbox/inherited-descriptors.js';
 import { defaultLimits } from '../sandbox/policy.js';
 import { limitProcesses } from '../sandbox/process-limit.js';
@@ -44,6 +45,7 @@ export class Serving {
   readonly #log: Logger;
   readonly #roots: readonly ServedRoot[];
   readonly #connection: Connection;
+  readonly #networkHost: NetworkProcess;
   readonly #desk: CallDesk;
   readonly #watches: (() => void)[];
   readonly #registered = deferred();
@@ -59,8 +61,10 @@ export class Serving {
     roots: readonly ServedRoot[],
     journalId: string,
     commands: Awaited<ReturnType<typeof prepareWall>>,
+    networkHost: NetworkProcess,
   ) {
     this.#options = options;
+    this.#networkHost = networkHost;
     this.#log = log;
     this.#roots = roots;
     this.#connection = connect(
@@ -93,7 +97,11 @@ export class Serving {
   }
 
   /** Takes the roots, ends what an earlier worker left there, tests the sandbox, and begins to connect. */
-  static async open(options: CompiledOptions, log: Logger): Promise<Serving> {
+  static async open(
+    options: CompiledOptions,
+    log: Logger,
+    networkHost = new NetworkProcess(),
+  ): Promise<Serving> {
     closeInheritedDescriptors();
     limitProcesses(process.pid, ownProcesses + options.slots * defaultLimits.processes);
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
@@ -105,11 +113,11 @@ export class Serving {
         warnOfMissingLanes(root, options, log);
       }
       const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
-      const commands = await prepareWall(options, log);
+      const commands = await prepareWall(options, networkHost, log);
       for (const root of roots) {
         if (root.quarantine.list().length === 0) await settleOwedAudit(root, commands?.(root), log);
       }
-      return new Serving(options, log, roots, journalId, commands);
+      return new Serving(options, log, roots, journalId, commands, networkHost);
     } catch (error) {
       for (const root of roots) await root.close();
       throw error;
@@ -197,6 +205,7 @@ export class Serving {
   async #close(): Promise<void> {
     for (const stopWatching of this.#watches) stopWatching();
     await this.#connection.terminate();
+    await this.#networkHost.stop();
     for (const root of this.#roots) await root.close();
   }
 

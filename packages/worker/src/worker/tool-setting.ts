@@ -14,14 +14,14 @@ export interface ToolCall {
 
 /** What a file tool works with: the lane as verified, and a journal entry before anything is written. */
 export function toolContext({ root, lane, assignment, ripgrep, signal }: ToolCall): ToolContext {
-  const { callId, executionMs } = assignment;
+  const { callId } = assignment;
   return {
     directory: lane.directory,
     lane: describeLane(assignment.lane),
     // A walk of the checkout would answer with every lane's copy of the same file.
     hidden: lane.facts.kind === 'checkout' ? ['.worktrees'] : [],
     ripgrep,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(executionMs)]),
+    signal,
     beforeWrite: ({ path, temporary }) =>
       root.journal.startWrite({ call: callId, lane: assignment.lane, path, temporary }),
   };

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { findProgram } from '../files/find-program.js';
 import { readGlobalSettings } from '../git/global-config.js';
+import { noNetwork } from '../environment/network-policy.js';
+import type { NetworkHost } from '../network/network-host.js';
 import { gatherMachineFacts } from '../sandbox/machine-facts.js';
 import { selfTest } from '../sandbox/self-test.js';
 import { writeSharedFolders } from '../sandbox/worker-folders.js';
@@ -14,6 +16,7 @@ import type { ServedRoot } from './served-root.js';
  */
 export async function prepareWall(
   options: CompiledOptions,
+  networkHost: NetworkHost,
   log: Logger,
 ): Promise<((root: ServedRoot) => CommandSetting) | undefined> {
   const searchPath = process.env['PATH'] ?? '/usr/bin:/bin';
@@ -33,9 +36,12 @@ export async function prepareWall(
   const machines = new Map(
     options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read })]),
   );
+  const networks = new Map(options.roots.map(({ id, network }) => [id, network]));
   return (root) => ({
     machine: machines.get(root.id) ?? machine,
     shared,
+    network: networks.get(root.id) ?? noNetwork,
+    networkHost,
     killGraceMs,
     goneWithinMs,
   });

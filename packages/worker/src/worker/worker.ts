@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import type { NetworkProcess } from '../network/network-process.js';
 import { compileOptions, type WorkerOptions } from './options.js';
 import { Serving } from './serving.js';
 
@@ -17,10 +18,16 @@ export interface RunningWorker {
  * registers, and serves until it is stopped. Must be called on the main thread of its process, once: it
  * closes every descriptor that the process inherited beyond standard error.
  *
+ * `networkHost` is another than the worker's own in tests only.
+ *
  * @throws {OptionsError | RootError} at once, for options that cannot be used.
  */
-export function startWorker(options: WorkerOptions, log: Logger = defaultLog()): RunningWorker {
-  const opening = Serving.open(compileOptions(options), log);
+export function startWorker(
+  options: WorkerOptions,
+  log: Logger = defaultLog(),
+  networkHost?: NetworkProcess,
+): RunningWorker {
+  const opening = Serving.open(compileOptions(options), log, networkHost);
   const ready = opening.then((serving) => serving.registered);
   const done = opening.then((serving) => serving.ended);
   // Whoever waits for one of the two hears of a failure; the other is no fault of the process.

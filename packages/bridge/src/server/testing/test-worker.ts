@@ -1,3 +1,5 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
 import type {
   Assignment,
   Capabilities,
@@ -15,7 +17,7 @@ import {
   workerWireVersion,
 } from '@codelanes/protocol';
 import type { Answer, TestBridge } from './test-bridge.js';
-import { randomId } from './test-bridge.js';
+import { randomId, testTokens } from './test-bridge.js';
 
 export function testCapabilities(): Capabilities {
   return {
@@ -76,6 +78,27 @@ export class TestWorker {
 
   async poll(waitMs = 5_000): Promise<PollReply> {
     return pollReplySchema.parse((await this.post('poll', { waitMs })).json);
+  }
+
+  /** What comes on the reply to one poll that asks for a stream. */
+  async *batches(waitMs: number): AsyncGenerator<PollReply, undefined> {
+    const body = { version: workerWireVersion, incarnationId: this.incarnationId, waitMs, stream: true };
+    const outgoing = httpRequest({
+      host: '127.0.0.1',
+      port: this.#bridge.port,
+      path: `/v1/workers/${this.id}/poll`,
+      agent: false,
+      method: 'POST',
+      headers: { authorization: `Bearer ${testTokens.worker}`, 'content-type': 'application/json' },
+    });
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.on('response', resolve).on('error', reject);
+    });
+    outgoing.end(JSON.stringify(body));
+    for await (const line of createInterface(await answered)) {
+      yield pollReplySchema.parse(JSON.parse(line));
+    }
+    return undefined;
   }
 
   /** The next assignment, which is to be the only one. */

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { NetworkPolicy } from '../../environment/network-policy.js';
 import { executeCommand, type CommandOutcome, type ExecuteOptions } from '../execute-command.js';
 import { openCheckout, pinCheckout } from '../../lanes/checkout.js';
 import { openWorktree } from '../../lanes/verify.js';
@@ -15,8 +16,14 @@ import {
   type WorktreeLane,
 } from '../../sandbox/lane-facts.js';
 import { openLaneSandbox } from '../../sandbox/lane-sandbox.js';
-import { gatherMachineFacts } from '../../sandbox/machine-facts.js';
+import { gatherMachineFacts, type MachineFacts } from '../../sandbox/machine-facts.js';
 import { laneFolders, writeSharedFolders } from '../../sandbox/worker-folders.js';
+
+/** How a command is run, where it matters to a test. */
+export type FixtureOptions = Partial<ExecuteOptions> & {
+  readonly machine?: MachineFacts | undefined;
+  readonly network?: NetworkPolicy | undefined;
+};
 
 /** A repository with two linked worktrees and a worker's state beside it, in a temporary folder. */
 export class LaneFixture {
@@ -85,11 +92,7 @@ export class LaneFixture {
   }
 
   /** Runs a command in a worktree's lane. */
-  async inWorktree(
-    name: string,
-    command: string,
-    options: Partial<ExecuteOptions> = {},
-  ): Promise<CommandOutcome> {
+  async inWorktree(name: string, command: string, options: FixtureOptions = {}): Promise<CommandOutcome> {
     const lane = this.openWorktree(name);
     try {
       return await this.run(lane, command, options);
@@ -98,7 +101,7 @@ export class LaneFixture {
     }
   }
 
-  async atCheckout(command: string, options: Partial<ExecuteOptions> = {}): Promise<CommandOutcome> {
+  async atCheckout(command: string, options: FixtureOptions = {}): Promise<CommandOutcome> {
     const lane = this.openCheckout();
     try {
       return await this.run(lane, command, options);
@@ -107,15 +110,12 @@ export class LaneFixture {
     }
   }
 
-  async run(
-    lane: LaneFacts,
-    command: string,
-    options: Partial<ExecuteOptions> = {},
-  ): Promise<CommandOutcome> {
+  async run(lane: LaneFacts, command: string, options: FixtureOptions = {}): Promise<CommandOutcome> {
     const sandbox = openLaneSandbox(lane, {
-      machine: this.machine,
+      machine: options.machine ?? this.machine,
       folders: laneFolders(this.shared, laneTop(lane)),
       workingDirectory: laneTop(lane),
+      network: options.network,
     });
     try {
       return await executeCommand({
