@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
 import { bindingRounds, resultOf, type Result } from './report/result.js';
-import { writeResult } from './report/result-files.js';
-import { tableOf } from './report/table.js';
+import { resultsFolder, writePlot, writeResult } from './report/result-files.js';
+import { aligned, tableOf } from './report/table.js';
 import type { Row } from './row.js';
 import { allRows } from './rows/all-rows.js';
+import { soak, soakNames } from './soaks/soak.js';
 
-const usage = `Usage: pnpm bench [ROW...] [--rounds N] [--check]
+const usage = `Usage: pnpm bench [ROW...] [--rounds N] [--check], or pnpm bench --soak ${soakNames.join('|')}
   Rows: ${allRows.map(({ name }) => name).join(', ')}; all of them by default.
   Only a run of ${bindingRounds} rounds is written to bench/results.
   --check: exit status 1 where a gate is missed.`;
@@ -13,6 +14,8 @@ const usage = `Usage: pnpm bench [ROW...] [--rounds N] [--check]
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: string[]): Promise<number> {
+  const [first, second = ''] = args;
+  if (first === '--soak' && soakNames.includes(second)) return soak(second, resultsFolder);
   const asked = read(args);
   if (asked === undefined) {
     console.error(usage);
@@ -21,10 +24,16 @@ async function main(args: string[]): Promise<number> {
   const results: Result[] = [];
   for (const row of asked.rows) {
     console.error(`${row.name}: ${row.what}`);
-    const result = resultOf(row, await row.measure(asked.rounds));
-    if (asked.rounds === bindingRounds) writeResult(result);
+    const measured = await row.measure(asked.rounds);
+    const result = resultOf(row, measured);
+    if (asked.rounds === bindingRounds) {
+      writeResult(result);
+      if (measured.plot !== undefined) writePlot(row.name, measured.plot);
+    }
     results.push(result);
-    for (const [name, figure] of Object.entries(result.also ?? {})) console.error(`  ${name}: ${figure}`);
+    if (measured.table !== undefined) console.log(`${aligned(measured.table)}\n`);
+    else
+      for (const [name, figure] of Object.entries(result.also ?? {})) console.error(`  ${name}: ${figure}`);
     console.error(`  ${result.median} ${result.unit}`);
   }
   console.log(tableOf(results));

@@ -3,11 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { resultSchema, type Result } from './result.js';
 
-const folder = fileURLToPath(new URL('../../results', import.meta.url));
+/** Where everything that is measured is kept. */
+export const resultsFolder = fileURLToPath(new URL('../../results', import.meta.url));
 
 export function writeResult(result: Result): void {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(resultsFolder, { recursive: true });
   writeFileSync(fileOf(result.row), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** Puts the picture of a row beside its result. */
+export function writePlot(row: string, svg: string): void {
+  writeFileSync(join(resultsFolder, `${row}.svg`), svg);
 }
 
 /** The committed result of a row, or `undefined` where there is none. */
@@ -17,5 +23,5 @@ export function readResult(row: string): Result | undefined {
 }
 
 function fileOf(row: string): string {
-  return join(folder, `${row}.json`);
+  return join(resultsFolder, `${row}.json`);
 }

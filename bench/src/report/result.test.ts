@@ -34,4 +34,11 @@ describe('metBy', () => {
     expect(metBy(1, { gate: 1.5, goal: null })).toBe('gate');
     expect(metBy(1, { gate: null, goal: null })).toBe('reported only');
   });
+
+  it('turns round where more is better', () => {
+    const ratio = { gate: 0.6, goal: 1, better: 'more' } as const;
+    expect(metBy(1, ratio)).toBe('goal');
+    expect(metBy(0.6, ratio)).toBe('gate');
+    expect(metBy(0.59, ratio)).toBe('nothing');
+  });
 });

@@ -12,7 +12,8 @@ const metSchema = z.enum(['goal', 'gate', 'nothing', 'reported only']);
 export const resultSchema = z.strictObject({
   row: z.string(),
   what: z.string(),
-  unit: z.enum(['ms', 's', '%', '×']),
+  unit: z.enum(['ms', 's', '%', '×', 'calls', 'commands/s']),
+  better: z.literal('more').optional(),
   rounds: z.array(z.number()).min(1),
   median: z.number(),
   gate: z.number().nullable(),
@@ -28,11 +29,12 @@ export type Result = z.infer<typeof resultSchema>;
 
 export function resultOf(row: Row, { rounds, also }: Measured): Result {
   const value = median(rounds);
-  const { name, what, unit, gate, goal } = row;
+  const { name, what, unit, better, gate, goal } = row;
   return {
     row: name,
     what,
     unit,
+    ...(better === undefined ? {} : { better }),
     rounds: rounds.map(rounded),
     median: rounded(value),
     gate,
@@ -47,10 +49,14 @@ export function resultOf(row: Row, { rounds, also }: Measured): Result {
 }
 
 /** What a value meets of a row's gate and goal. */
-export function metBy(value: number, { gate, goal }: Pick<Row, 'gate' | 'goal'>): Result['met'] {
+export function metBy(
+  value: number,
+  { gate, goal, better }: Pick<Row, 'gate' | 'goal' | 'better'>,
+): Result['met'] {
+  const meets = (bound: number) => (better === 'more' ? value >= bound : value <= bound);
   if (gate === null) return 'reported only';
-  if (goal !== null && value <= goal) return 'goal';
-  return value <= gate ? 'gate' : 'nothing';
+  if (goal !== null && meets(goal)) return 'goal';
+  return meets(gate) ? 'gate' : 'nothing';
 }
 
 function rounded(value: number): number {

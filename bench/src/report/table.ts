@@ -4,8 +4,15 @@ const header = ['row', 'median', 'gate', 'goal', 'met', 'rounds'];
 
 /** The results as a table for a terminal. */
 export function tableOf(results: readonly Result[]): string {
-  const rows = [header, ...results.map(cellsOf)];
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return aligned([header, ...results.map(cellsOf)]);
+}
+
+/** Lines with every column as wide as its widest cell. */
+export function aligned(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(...rows.map(({ length }) => length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
   return rows
     .map((row) =>
       row

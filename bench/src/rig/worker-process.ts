@@ -1,7 +1,7 @@
 import { startWorker, type WorkerOptions } from '@codelanes/worker';
 import { pino } from 'pino';
 
-/** The program of `ImpatientWorker`: says `ready` once it serves. */
+/** A real worker, with options that the command line does not offer too; says `ready` once it serves. */
 process.once('message', (options: WorkerOptions) => {
   void serve(options);
 });

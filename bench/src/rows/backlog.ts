@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { defaultSchedulerSettings, MemoryStore, type NewCall, type SchedulerStore } from '@codelanes/bridge';
-import type { Lease, Settlement } from '@codelanes/protocol';
+import { defaultSchedulerSettings, MemoryStore, type SchedulerStore } from '@codelanes/bridge';
+import type { Lease } from '@codelanes/protocol';
 import { elapsedMs, repeat } from '../measure/repeat.js';
 import { median } from '../measure/quantile.js';
+import { newCall, registration, settlement, worker } from '../rig/paper-worker.js';
 import type { Measured, Row } from '../row.js';
 
 /** Calls of either kind in one round: one long queue, or many short ones. */
@@ -37,58 +37,15 @@ async function round(): Promise<{ long: number; short: number }> {
 
 async function microsecondsPerCall(queued: number): Promise<number> {
   const store = new MemoryStore({ ...defaultSchedulerSettings, principalQueueLength: callsPerRound });
-  await register(store);
+  await store.register(registration(2));
   const ms = await elapsedMs(() => repeat(callsPerRound / queued, () => drain(store, queued)));
   await store.close();
   return (ms * 1000) / callsPerRound;
 }
 
-const worker = { workerId: 'worker', incarnationId: '1'.repeat(32) };
-const settlement: Settlement = {
-  status: 'rejected',
-  error: { code: 'NOT_FOUND', message: 'There is no such file.' },
-};
-
-async function register(store: SchedulerStore): Promise<void> {
-  await store.register({
-    ...worker,
-    journalId: 'a'.repeat(32),
-    capabilities: {
-      statefulWorkspace: true,
-      sandboxProfile: 'none',
-      runtimes: ['bash'],
-      sharedReads: true,
-      workspaceTools: {
-        protocolVersion: 1,
-        operations: ['execute_command'],
-        workspaces: [{ id: 'primary' }],
-      },
-    },
-    slots: 2,
-    filePool: 2,
-    capacities: [],
-    holds: [],
-    takeOver: false,
-  });
-}
-
-function newCall(): NewCall {
-  return {
-    callId: randomBytes(16).toString('hex'),
-    workerId: worker.workerId,
-    lane: ['primary'],
-    mode: 'exclusive',
-    pool: 'command',
-    principal: 'ann',
-    fingerprint: 'f',
-    executionMs: 1_000,
-    request: { protocolVersion: 1, workspaceId: 'primary', operation: 'execute_command', command: 'true' },
-  };
-}
-
 /** Submits that many calls, then runs them to their end as the lane lets them, one after the other. */
 async function drain(store: SchedulerStore, queued: number): Promise<void> {
-  await repeat(queued, () => store.submit(newCall()));
+  await repeat(queued, () => store.submit(newCall(['primary'], 'ann')));
   for (let settled = 0; settled < queued; settled += 1) {
     const fetched = await store.fetch(worker);
     const [next, ...others] = fetched.ok ? fetched.assignments : [];

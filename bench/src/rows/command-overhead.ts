@@ -3,7 +3,9 @@ import { WalledLane } from '@codelanes/worker/walled-lane';
 import { elapsedMs, repeat } from '../measure/repeat.js';
 import { median } from '../measure/quantile.js';
 import { withDeployment } from '../rig/deployment.js';
+import { withReplicas } from '../rig/replicas.js';
 import { createRepository } from '../rig/repository.js';
+import type { Serve } from '../rig/serve.js';
 import { inTemporaryFolder } from '../rig/temporary-folder.js';
 import type { Measured, Row } from '../row.js';
 
@@ -21,7 +23,16 @@ export const commandOverhead: Row = {
   unit: 'ms',
   gate: 8,
   goal: 5,
-  measure: (rounds) => inTemporaryFolder((folder) => measure(folder, rounds, ['a'])),
+  measure: (rounds) => inTemporaryFolder((folder) => measure(folder, rounds, ['a'], withDeployment)),
+};
+
+export const commandOverheadOnRedis: Row = {
+  name: 'command-overhead-on-redis',
+  what: `${what}one after the other. Two bridges share a Redis; the caller knows one, the worker the other.`,
+  unit: 'ms',
+  gate: 12,
+  goal: 8,
+  measure: (rounds) => inTemporaryFolder((folder) => measure(folder, rounds, ['a'], withReplicas)),
 };
 
 export const commandOverheadOfFour: Row = {
@@ -30,34 +41,37 @@ export const commandOverheadOfFour: Row = {
   unit: 'ms',
   gate: null,
   goal: null,
-  measure: (rounds) => inTemporaryFolder((folder) => measure(folder, rounds, ['a', 'b', 'c', 'd'])),
+  measure: (rounds) =>
+    inTemporaryFolder((folder) => measure(folder, rounds, ['a', 'b', 'c', 'd'], withDeployment)),
 };
 
 type Kind = (worktree: string) => Promise<unknown>;
 
-async function measure(folder: string, rounds: number, worktrees: readonly string[]): Promise<Measured> {
+async function measure(
+  folder: string,
+  rounds: number,
+  worktrees: readonly string[],
+  serve: Serve,
+): Promise<Measured> {
   const root = createRepository(folder, 'repo', worktrees);
   const options = { root, stateDir: join(folder, 'walled'), home: join(folder, 'home') };
   const lanes = new Map(worktrees.map((worktree) => [worktree, WalledLane.open({ ...options, worktree })]));
   try {
-    return await withDeployment(
-      { state: join(folder, 'state'), roots: [root], slots: 4 },
-      async (deployment) => {
-        const caller = deployment.caller();
-        const through: Kind = (worktree) => caller.run('true', worktree);
-        const bare: Kind = (worktree) =>
-          lanes.get(worktree)?.run('true') ?? Promise.reject(new Error('no lane'));
-        await alternate(worktrees, 16, through, bare);
-        const found = await repeat(rounds, () => alternate(worktrees, callsPerRound, through, bare));
-        return {
-          rounds: found.map((round) => round.through - round.bare),
-          also: {
-            'through bridge and worker': median(found.map((round) => round.through)),
-            'sandboxed spawn': median(found.map((round) => round.bare)),
-          },
-        };
-      },
-    );
+    return await serve({ state: join(folder, 'state'), roots: [root], slots: 4 }, async (serving) => {
+      const caller = serving.caller();
+      const through: Kind = (worktree) => caller.run('true', worktree);
+      const bare: Kind = (worktree) =>
+        lanes.get(worktree)?.run('true') ?? Promise.reject(new Error('no lane'));
+      await alternate(worktrees, 16, through, bare);
+      const found = await repeat(rounds, () => alternate(worktrees, callsPerRound, through, bare));
+      return {
+        rounds: found.map((round) => round.through - round.bare),
+        also: {
+          'through bridge and worker': median(found.map((round) => round.through)),
+          'sandboxed spawn': median(found.map((round) => round.bare)),
+        },
+      };
+    });
   } finally {
     for (const lane of lanes.values()) lane.close();
   }

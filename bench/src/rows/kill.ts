@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkerOptions } from '@codelanes/worker';
 import { repeat } from '../measure/repeat.js';
 import { median, quantile } from '../measure/quantile.js';
+import { ChildProgram } from '../rig/child-program.js';
 import { withDeployment, type Deployment } from '../rig/deployment.js';
 import type { Caller } from '../rig/caller.js';
-import { ImpatientWorker } from '../rig/impatient-worker.js';
 import { isGone, namespaceMembers } from '../rig/processes.js';
 import { createRepository } from '../rig/repository.js';
 import { inTemporaryFolder } from '../rig/temporary-folder.js';
@@ -45,8 +46,8 @@ async function measure(folder: string, rounds: number): Promise<Measured> {
   });
 }
 
-function startWorker(deployment: Deployment, root: string, folder: string): Promise<ImpatientWorker> {
-  return ImpatientWorker.start({
+function startWorker(deployment: Deployment, root: string, folder: string): Promise<ChildProgram> {
+  const options: WorkerOptions = {
     bridgeUrl: deployment.url,
     token: deployment.token('worker'),
     workerId: 'impatient',
@@ -54,7 +55,8 @@ function startWorker(deployment: Deployment, root: string, folder: string): Prom
     stateDir: join(folder, 'impatient'),
     killGraceMs: 0,
     allowRoot: process.getuid?.() === 0,
-  });
+  };
+  return ChildProgram.start('worker-process', options);
 }
 
 async function killOnce(caller: Caller): Promise<number> {

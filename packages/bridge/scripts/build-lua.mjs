@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
  * Makes src/scheduler/redis/lua-scripts.generated.ts of the Lua scripts: comments taken out, text escaped, each
- * include once. `--check` writes nothing and fails where the module is not what the scripts give. The name of a
+ * include once; a transition that another script names becomes a function of it. `--check` writes nothing and fails where the module is not what the scripts give. The name of a
  * script ends in its number of keys; using another number fails too.
  */
-const folder = fileURLToPath(new URL('../src/scheduler/redis/lua/', import.meta.url));
+const folder = fileURLToPath(new URL('../src/scheduler/redis/lua', import.meta.url));
 const target = fileURLToPath(new URL('../src/scheduler/redis/lua-scripts.generated.ts', import.meta.url));
-const includeLine = /^--- @include "([a-z-]+)"$/;
+const includeLine = /^--- @(include|transition) "([a-z-]+)"$/;
 
 /** Paths of a file and of all that it includes, each once and after what it includes itself. */
 function partsOf(path, parts = [], open = []) {
@@ -18,11 +18,12 @@ function partsOf(path, parts = [], open = []) {
     throw new Error(`includes go in a circle: ${[...open, path].map((one) => basename(one)).join(' → ')}`);
   }
   for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
-    const name = includeLine.exec(line)?.[1];
-    if (name === undefined && line.includes('@include')) {
+    const [, kind, name] = includeLine.exec(line) ?? [];
+    if (kind === undefined && line.startsWith('--- @')) {
       throw new Error(`${path}:${index + 1}: not an include: ${line}`);
     }
-    if (name !== undefined) partsOf(join(folder, 'includes', `${name}.lua`), parts, [...open, path]);
+    if (kind === 'include') partsOf(join(folder, 'includes', `${name}.lua`), parts, [...open, path]);
+    if (kind === 'transition') partsOf(join(folder, `${name}-6.lua`), parts, [...open, path]);
   }
   if (!parts.includes(path)) parts.push(path);
   return parts;
@@ -36,12 +37,23 @@ function codeOf(path) {
     .join('\n');
 }
 
+/** The code of a part of a script: an include as it is, a script that is part of another one as a function. */
+function partOf(path) {
+  if (dirname(path) !== folder) return codeOf(path);
+  return `transitions['${wordsOf(basename(path))[1]}'] = function()\n${codeOf(path)}\nend`;
+}
+
+/** The words and the number of keys in the name of a script. */
+function wordsOf(file) {
+  return /^([a-z]+(?:-[a-z]+)*)-(\d+)\.lua$/.exec(file) ?? [];
+}
+
 function compile(file) {
-  const [, words, count] = /^([a-z]+(?:-[a-z]+)*)-(\d+)\.lua$/.exec(file) ?? [];
+  const [, words, count] = wordsOf(file);
   if (words === undefined) throw new Error(`${file}: a script is named <name>-<number of keys>.lua`);
   const name = words.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
   const parts = partsOf(join(folder, file));
-  const text = parts.map(codeOf).join('\n');
+  const text = [...parts.slice(0, -1).map(partOf), codeOf(parts.at(-1))].join('\n');
   const used = [...new Set([...text.matchAll(/KEYS\[(\d+)\]/g)].map((match) => Number(match[1])))];
   const keys = Number(count);
   if (used.length !== keys || used.some((key) => key < 1 || key > keys)) {
@@ -56,11 +68,12 @@ function escaped(text) {
 
 function moduleOf(scripts) {
   const includes = [...new Set(scripts.flatMap(({ parts }) => parts.slice(0, -1)))];
-  const nameOf = (path) => basename(path, '.lua');
+  const nameOf = (path) =>
+    dirname(path) === folder ? `${wordsOf(basename(path))[1]}Transition` : basename(path, '.lua');
   const lines = [
     '// Made by scripts/build-lua.mjs from lua/*.lua. Do not edit.',
     '',
-    ...includes.map((path) => `const ${nameOf(path)} = \`${escaped(codeOf(path))}\`;\n`),
+    ...includes.map((path) => `const ${nameOf(path)} = \`${escaped(partOf(path))}\`;\n`),
     '/** Every Lua script by name: its text, the SHA-1 of its text, and the number of its keys. */',
     'export const luaScripts = {',
   ];

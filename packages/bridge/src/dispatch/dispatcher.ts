@@ -1,8 +1,10 @@
 import type { CallState, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BridgeMetrics } from '../metrics/bridge-metrics.js';
 import type { CallEnd, NewCall, SchedulerStore, WithdrawReason } from '../scheduler/store.js';
 import { Bell } from './bell.js';
+import { NeverStarted } from './never-started.js';
 import { outcomeUnknown, resultOf } from './outcome.js';
 import { QueueTimeout } from './queue-timeout.js';
 import { newStopSignal } from './stop-signal.js';
@@ -45,10 +47,11 @@ export class Dispatcher {
   /**
    * Resolves with the worker's result. A call that waits longer than its patience leaves the queue and never
    * ran; one that was handed to the worker is waited for beyond that, until the worker answers or cannot any
-   * more. When the caller goes away the call is taken back or, once delivered, cancelled.
+   * more. When the caller goes away the call is taken back or, once delivered, cancelled. A store that cannot be
+   * reached meanwhile is waited for as long as the call is.
    *
-   * @throws CodelanesError as the store refuses it, `WORKSPACE_QUEUE_TIMEOUT` (a `QueueTimeout`),
-   * `BRIDGE_STOPPING`, or as `resultOf` says.
+   * @throws CodelanesError as the store refuses it, `WORKSPACE_QUEUE_TIMEOUT` (a `QueueTimeout`), a
+   * `NeverStarted`, or as `resultOf` says.
    */
   run(call: NewCall, patience: Patience): Promise<WorkspaceToolResult> {
     const attended = this.#enterAndAttend(call, patience);
@@ -87,6 +90,9 @@ export class Dispatcher {
     try {
       const end = await this.#attend(call, patience, queueEndsAt, bell);
       if (end.how === 'interrupted') this.#metrics.leaseLost(call.request.operation);
+      if (end.how === 'withdrawn' && end.why === 'caller_gone' && !patience.callerGone.aborted) {
+        throw forgotten();
+      }
       return resultOf(call, end);
     } finally {
       for (const end of unsubscribe) end();
@@ -96,26 +102,27 @@ export class Dispatcher {
   async #attend(call: NewCall, patience: Patience, queueEndsAt: number, bell: Bell): Promise<CallEnd> {
     let answerDueAt: number | undefined;
     for (;;) {
-      const end = await this.#store.end(call.callId);
-      if (end !== undefined) return end;
-      const state = await this.#stateOf(call);
-      if (waits(state)) {
-        answerDueAt = undefined;
-        const why = this.#whyLeave(patience, queueEndsAt);
-        if (why !== undefined) await this.#leave(call, why);
-      } else {
-        answerDueAt ??= performance.now() + this.#answerWithinMs(call);
-        await this.#giveUpIfDue(call, patience, answerDueAt);
+      try {
+        // Asked for together, as a store may answer both at once.
+        const [end, owned] = await Promise.all([this.#store.end(call.callId), this.#store.call(call.callId)]);
+        if (end !== undefined) return end;
+        if (owned === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
+        if (waits(owned.view.state)) {
+          answerDueAt = undefined;
+          const why = this.#whyLeave(patience, queueEndsAt);
+          if (why !== undefined) await this.#leave(call, why);
+        } else {
+          answerDueAt ??= performance.now() + this.#answerWithinMs(call);
+          await this.#giveUpIfDue(call, patience, answerDueAt);
+        }
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        // Nobody can say whether the call has started meanwhile, so it is not refused as one that has not.
+        this.#giveUpOnStore(call, patience, answerDueAt ?? queueEndsAt);
       }
       const nextDueAt = answerDueAt ?? queueEndsAt;
       await bell.wait(msUntilLook(nextDueAt));
     }
-  }
-
-  async #stateOf(call: NewCall): Promise<CallState> {
-    const owned = await this.#store.call(call.callId);
-    if (owned === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
-    return owned.view.state;
   }
 
   #whyLeave(patience: Patience, queueEndsAt: number): WithdrawReason | undefined {
@@ -147,6 +154,25 @@ export class Dispatcher {
     throw why;
   }
 
+  /** @throws where a store that cannot be reached is not waited for any longer; the call is cancelled once it can. */
+  #giveUpOnStore(call: NewCall, patience: Patience, dueAt: number): void {
+    const isPast = performance.now() >= dueAt + this.#settings.settlementGraceMs;
+    if (!isPast && !patience.callerGone.aborted && !this.isStopping) return;
+    void this.#cancelOnceReached(call.callId);
+    throw outcomeUnknown('the bridge lost its store while the call waited or ran.');
+  }
+
+  async #cancelOnceReached(callId: string): Promise<void> {
+    while (!this.#abandoning.signal.aborted) {
+      const isOver = await this.#store.cancel(callId).then(
+        () => true,
+        (error: unknown) => !isOutage(error),
+      );
+      if (isOver) return;
+      await sleep(recheckMs, undefined, { ref: false });
+    }
+  }
+
   #whyGiveUp(patience: Patience, answerDueAt: number): CodelanesError | undefined {
     if (patience.callerGone.aborted) return callerGone();
     if (this.#abandoning.signal.aborted) return outcomeUnknown('the bridge stopped while it ran.');
@@ -173,8 +199,20 @@ function msUntilLook(dueAt: number): number {
   return ms > 0 ? Math.min(ms, recheckMs) : recheckMs;
 }
 
+function isOutage(error: unknown): boolean {
+  return CodelanesError.is(error) && error.code === 'STORE_UNAVAILABLE';
+}
+
 function bridgeStopping(): CodelanesError {
-  return new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; the call did not start.');
+  return new NeverStarted('BRIDGE_STOPPING', 'The bridge is stopping; the call did not start.');
+}
+
+/** The store took this bridge for dead. */
+function forgotten(): CodelanesError {
+  return new NeverStarted(
+    'STORE_UNAVAILABLE',
+    'The call left the queue and did not start: its bridge had lost its store for too long.',
+  );
 }
 
 function callerGone(): CodelanesError {

@@ -15,11 +15,13 @@ import { readCallEnd } from './redis/call-end.js';
 import { CallWhereabouts } from './redis/call-whereabouts.js';
 import { CapabilitiesReader } from './redis/capabilities-reader.js';
 import { connectRedis, type RedisAddress, type RedisConnections } from './redis/connections.js';
-import { readAssignment, storedBody } from './redis/deliveries.js';
+import { storedBody } from './redis/deliveries.js';
+import { Handover } from './redis/handover.js';
 import { RedisKeys } from './redis/keys.js';
 import { RedisDurableRequests } from './redis/durable/redis-durable-requests.js';
 import { Layout } from './redis/layout.js';
 import { Presence } from './redis/presence.js';
+import { LostSeconds } from './redis/lost-seconds.js';
 import { Reach } from './redis/reach.js';
 import { refusalOf } from './redis/refusals.js';
 import { registrationArguments } from './redis/registration-arguments.js';
@@ -54,7 +56,7 @@ import {
 } from './store.js';
 import { SystemClock } from './system-clock.js';
 
-const defaultTimes: RedisTimes = { bridgeSilentMs: 4_500, keysKeptMs: 3_600_000 };
+const defaultTimes: RedisTimes = { bridgeSilentMs: 4_000, keysKeptMs: 3_600_000 };
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
@@ -87,6 +89,8 @@ export class RedisStore implements SchedulerStore {
   readonly #wakes: Wakes;
   readonly #alarms: Alarms;
   readonly #presence: Presence;
+  readonly #lostSeconds: LostSeconds;
+  readonly #handover: Handover;
   readonly #capabilities = new CapabilitiesReader();
   /** Durable requests over the same connections and keys. */
   readonly durable: DurableRequests;
@@ -118,15 +122,25 @@ export class RedisStore implements SchedulerStore {
         if (!this.#closed) this.#alarms.expect(workerId, ms);
       },
     });
+    this.#lostSeconds = new LostSeconds(this.#connections, clock, (workerId, callId) =>
+      this.#scripts.run('withdraw', workerId, [callId, 'cancelled']),
+    );
+    this.#handover = new Handover(this.#scripts, this.#lostSeconds.restarts);
+    // Whoever was silent because Redis was away is not to be taken for dead now.
+    commands.on('ready', () => {
+      this.#presence.tellAll();
+    });
     this.durable = new RedisDurableRequests({
       scripts: this.#scripts,
       client: commands,
       keys,
       settings: this.#settings,
       whereabouts: this.#whereabouts,
+      lostSeconds: this.#lostSeconds,
     });
     this.#wakes = new Wakes(subscriber, keys, clock, ({ workerId, dueMs, changes }) => {
       if (dueMs !== undefined) this.#alarms.expect(workerId, dueMs);
+      for (const { callId, state } of changes) this.#lostSeconds.hear(callId, state);
       const returned = changes.some(
         ({ callId, state }) => state === 'waiting' && this.#whereabouts.isOwn(callId),
       );
@@ -195,6 +209,8 @@ export class RedisStore implements SchedulerStore {
     if (workerId === undefined) return { withdrawn: false, state: undefined };
     const { values } = await this.#scripts.run('withdraw', workerId, [callId, why]);
     if (values.text() === '0') return { withdrawn: false, state: stateOf(values.text()) };
+    this.#lostSeconds.withdrawn(workerId, callId);
+    if (this.#lostSeconds.mayHaveRun(callId)) return { withdrawn: false, state: 'interrupted' };
     const waitedMs = values.number();
     const waitedFor = readReason(values, { principal: values.text() });
     return { withdrawn: true, waitedFor, waitedMs };
@@ -204,17 +220,14 @@ export class RedisStore implements SchedulerStore {
     const workerId = await this.#whereabouts.workerOf(callId);
     if (workerId === undefined) return undefined;
     const { values } = await this.#scripts.run('cancel', workerId, [callId]);
-    return stateOf(values.text());
+    const state = stateOf(values.text());
+    if (state === 'withdrawn') this.#lostSeconds.withdrawn(workerId, callId);
+    return state;
   }
 
-  async fetch({ workerId, incarnationId }: WorkerFence): Promise<Fetched | Refused> {
-    await this.#workers.note(workerId);
-    const seed = randomBytes(32).toString('hex');
-    const reply = await this.#scripts.run('fetch', workerId, [incarnationId, seed]);
-    const refusal = refusalOf(reply, workerId);
-    if (refusal !== undefined) return refusal;
-    const assignments = Array.from({ length: reply.values.number() }, () => readAssignment(reply.values));
-    return { ok: true, assignments, cancellations: reply.values.texts() };
+  async fetch(worker: WorkerFence): Promise<Fetched | Refused> {
+    await this.#workers.note(worker.workerId);
+    return this.#handover.fetch(worker);
   }
 
   async report(
@@ -252,7 +265,7 @@ export class RedisStore implements SchedulerStore {
     if (workerId === undefined) return undefined;
     const { values } = await this.#scripts.run('end', workerId, [callId]);
     const stored = values.text();
-    return stored === '' ? undefined : readCallEnd(stored);
+    return stored === '' ? undefined : this.#lostSeconds.endOf(workerId, callId, readCallEnd(stored));
   }
 
   async call(callId: string): Promise<OwnedCallView | undefined> {

@@ -1,6 +1,7 @@
 // Made by scripts/build-lua.mjs from lua/*.lua. Do not edit.
 
-const given = `local workerKey, callsKey, heldKey = KEYS[1], KEYS[2], KEYS[3]
+const given = `local ARGV = ARGV
+local workerKey, callsKey, heldKey = KEYS[1], KEYS[2], KEYS[3]
 local indexKey, dueKey, endedKey = KEYS[4], KEYS[5], KEYS[6]
 local channel = ARGV[2]
 local leaseTtl, fetchWithin, placeKept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -90,6 +91,10 @@ function store.dropDue(member)
   dueAt[member] = nil
   dueGone[member] = true
 end
+function store.callField(field)
+  if goneOf.calls[field] then return false end
+  return fieldsOf.calls[field] or redis.call('HGET', callsKey, field)
+end
 function store.inChunks(command, key, values)
   for from = 1, #values, 1000 do
     redis.call(command, key, unpack(values, from, math.min(from + 999, #values)))
@@ -134,7 +139,7 @@ function store.endKept(call)
 end
 function store.readCall(id)
   if calls[id] then return calls[id] end
-  local text = redis.call('HGET', callsKey, id)
+  local text = store.callField(id)
   if not text then return nil end
   local state, since, submitted, started, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
     attempt = string.match(text,
@@ -184,6 +189,7 @@ function store.conflict(one, other)
 end`;
 
 const held = `local held
+local known = {}
 local stirred = false
 function store.parseHold(id, text)
   local phase, order, lane, mode, pool, principal, sequence, rest =
@@ -191,15 +197,27 @@ function store.parseHold(id, text)
   return { id = id, phase = phase, order = order, lane = lane, mode = mode, pool = pool, principal = principal,
     sequence = sequence, rest = rest }
 end
+function store.holdOf(id)
+  if held then return held[id] end
+  if known[id] == nil then
+    local text = redis.call('HGET', heldKey, id)
+    known[id] = text and store.parseHold(id, text) or false
+  end
+  return known[id] or nil
+end
 function store.loadHeld()
   if held then return held end
   held = {}
   local flat = redis.call('HGETALL', heldKey)
   for at = 1, #flat, 2 do
     local id = flat[at]
-    if id ~= '-' then held[id] = store.parseHold(id, flat[at + 1]) end
+    if id ~= '-' and known[id] == nil then held[id] = store.parseHold(id, flat[at + 1]) end
   end
+  for id, hold in pairs(known) do held[id] = hold or nil end
   return held
+end
+function store.noteHold(id, hold)
+  if held then held[id] = hold else known[id] = hold or false end
 end
 function store.termsOf(hold)
   if not hold.terms then
@@ -209,7 +227,7 @@ function store.termsOf(hold)
   return hold.terms
 end
 function store.saveHold(hold)
-  store.loadHeld()[hold.id] = hold
+  store.noteHold(hold.id, hold)
   local terms = hold.terms
   if terms then
     hold.rest = table.concat({ terms.generation, terms.token, terms.unresolved, terms.told, terms.stop }, '|')
@@ -218,7 +236,7 @@ function store.saveHold(hold)
     hold.principal, hold.sequence, hold.rest }, '|'))
 end
 function store.vacate(id)
-  store.loadHeld()[id] = nil
+  store.noteHold(id, nil)
   store.dropField('held', id)
   store.dropDue(id)
   stirred = true
@@ -229,7 +247,7 @@ function store.occupy(call, phase, order)
 end
 local leasedStates = { delivered = true, running = true, cancelling = true }
 function store.leaseOf(call)
-  if call and leasedStates[call.state] then return store.loadHeld()[call.id] end
+  if call and leasedStates[call.state] then return store.holdOf(call.id) end
   return nil
 end
 function store.runningRival(call)
@@ -624,7 +642,7 @@ function store.becomesDue(member)
     store.replicaGone(string.sub(member, 3))
   elseif kind == 'd|' then store.deadlinePassed(member)
   else
-    local hold = store.loadHeld()[member]
+    local hold = store.holdOf(member)
     if not hold then store.dropDue(member)
     elseif hold.phase == 'r' then store.reservationLapsed(store.readCall(member))
     else store.leaseEnded(hold) end
@@ -690,6 +708,205 @@ function store.finish(reply)
     redis.call('PUBLISH', channel, table.concat(told, ' '))
   end
   return reply
+end`;
+
+const transitions = `local transitions = {}`;
+
+const entering = `function store.fullBound(principal, most, mostOfOne)
+  if store.countWithin('q|') < math.min(most, mostOfOne) and worker.loose == '' then return nil end
+  if store.countWithin('p|') >= most then return 'queue' end
+  if store.countWithin('p|' .. principal .. '|') >= mostOfOne then return 'share' end
+  return nil
+end
+function store.newCall(replica, attempt)
+  return { id = ARGV[9], since = worker.now, submitted = worker.now, started = '', revision = 0, sequence = '',
+    lane = ARGV[10], mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14],
+    operation = ARGV[15], replica = replica, attempt = attempt, state = 'waiting' }
+end
+function store.expectOwner(call)
+  if call.replica == durable then store.expectReplica(call)
+  else store.setDue('a|' .. call.replica, worker.now + replicaSilent) end
+end
+function store.enterLane(call)
+  local kept = store.takeKeptPlace(call.fingerprint, call.principal)
+  call.sequence = kept or store.nextSequence()
+  local blocker = store.runningRival(call) or store.waitingRival(call)
+  local startsAtOnce = not kept and not blocker and worker.offering and
+    not store.lackingFor(call.pool, call.lane, store.tally())
+  if startsAtOnce then
+    store.reserve(call)
+    return
+  end
+  store.insertWaiting(call, blocker)
+  store.expectOwner(call)
+  store.enter(call, 'waiting', worker.now)
+  if not blocker then store.addReady(call) end
+  if kept then store.startWhatCan() end
+end
+function store.enterQueue(call, body)
+  store.forget(4)
+  calls[call.id] = call
+  store.setField('calls', call.id .. ':b', body)
+  if call.pool ~= 'n' then store.enterLane(call)
+  elseif worker.offering then store.reserve(call)
+  else
+    store.expectOwner(call)
+    store.enter(call, 'waiting', worker.now)
+    store.toWaiting(call, false)
+  end
+end`;
+
+const submitTransition = `transitions['submit'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+local id = ARGV[9]
+local present = store.readCall(id)
+if present then
+  if present.attempt == ARGV[17] then return store.finish({ 'OK', '', present.state }) end
+  return store.finish({ 'CALL_ID_TAKEN', '' })
+end
+if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
+local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
+if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
+local call = store.newCall(ARGV[16], ARGV[17])
+store.enterQueue(call, ARGV[20])
+news[id] = nil
+return store.finish({ 'OK', '', call.state })
+end`;
+
+const fetchTransition = `transitions['fetch'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+local unheard = store.hear(ARGV[9])
+if unheard then return store.finish({ unheard, '' }) end
+local seed = ARGV[10]
+local function tokenOf(id)
+  return redis.sha1hex(seed .. id .. '1') .. string.sub(redis.sha1hex(seed .. id .. '2'), 1, 24)
+end
+local repeated = worker.fetched == seed
+if not worker.offering then
+  worker.offering = true
+  stirred = true
+  store.startWhatCan()
+end
+local reserved, stopping = {}, {}
+for id, hold in pairs(store.loadHeld()) do
+  if repeated then
+    if hold.phase == 'l' and store.termsOf(hold).token == tokenOf(id) then reserved[#reserved + 1] = hold end
+  elseif hold.phase == 'r' then reserved[#reserved + 1] = hold end
+  if hold.phase == 'l' then
+    local terms = store.termsOf(hold)
+    if terms.stop == '1' and terms.told == '0' then stopping[#stopping + 1] = hold end
+  end
+end
+table.sort(reserved, function(one, other) return tonumber(one.order) < tonumber(other.order) end)
+local reply = { 'OK', '', tostring(#reserved) }
+for _, hold in ipairs(reserved) do
+  local terms = store.termsOf(hold)
+  if not repeated then
+    worker.generation = worker.generation + 1
+    hold.phase, terms.generation, terms.token = 'l', worker.generation, tokenOf(hold.id)
+    store.saveHold(hold)
+    store.setDue(hold.id, worker.now + leaseTtl)
+    store.enter(store.readCall(hold.id), 'delivered', worker.now)
+  end
+  for _, value in ipairs({ hold.id, tostring(terms.generation), terms.token, hold.lane, hold.mode, hold.pool }) do
+    reply[#reply + 1] = value
+  end
+  reply[#reply + 1] = store.callField(hold.id .. ':b') or ''
+end
+for _, hold in ipairs(stopping) do
+  store.termsOf(hold).told = '1'
+  store.saveHold(hold)
+  reply[#reply + 1] = hold.id
+end
+if #reserved > 0 then worker.fetched = seed end
+if #reserved == 0 then store.forget(16) end
+somethingToFetch = false
+return store.finish(reply)
+end`;
+
+const reportTransition = `transitions['report'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+local unheard = store.hear(ARGV[9])
+if unheard then return store.finish({ unheard, '' }) end
+local reply = { 'OK', '' }
+local function started(call, token)
+  local hold = store.leaseOf(call)
+  if not hold or store.termsOf(hold).token ~= token then return false end
+  if call.state == 'delivered' then store.enter(call, 'running', worker.now) end
+  return true
+end
+local function busy(call, token)
+  local hold = store.leaseOf(call)
+  if not hold or store.termsOf(hold).token ~= token then return end
+  if call.state == 'delivered' then store.toWaiting(call, true)
+  elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled') end
+end
+local function denied(call)
+  local hold = store.leaseOf(call)
+  if not hold or store.termsOf(hold).unresolved ~= '1' then return end
+  if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
+  elseif not store.callField(call.id .. ':b') then store.withdrawCall(call, 'caller_gone')
+  else store.toWaiting(call, false) end
+end
+local function interrupted(id, call)
+  local hold = store.holdOf(id)
+  if not call or not hold or hold.phase ~= 'l' then return end
+  if store.leaseOf(call) then store.interruptCall(call, 'the worker was stopped while this call was in its hands')
+  else store.release(hold) end
+end
+for at = 10, #ARGV, 3 do
+  local said, id, token = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local call = id ~= '' and store.readCall(id) or nil
+  if said ~= 'busy' then store.offerWithheld() end
+  if said == 'started' and not started(call, token) then reply[#reply + 1] = id
+  elseif said == 'busy' then busy(call, token)
+  elseif said == 'denied' then denied(call)
+  elseif said == 'interrupted' then interrupted(id, call)
+  elseif said == 'quarantines' then store.keepQuarantined(token) end
+end
+store.startWhatCan()
+return store.finish(reply)
+end`;
+
+const settleTransition = `transitions['settle'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+store.hear(ARGV[9])
+local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
+local call = store.readCall(id)
+local hold = worker.known and store.holdOf(id)
+if not hold or store.termsOf(hold).token ~= token then
+  local before = call and call.state == 'settled' and store.callField(id .. ':e')
+  local same = before == 'settled|0|' .. token .. '|' .. settlement or
+    before == 'settled|1|' .. token .. '|' .. settlement
+  return store.finish({ 'OK', '', same and '1' or '0' })
+end
+local live = store.leaseOf(call)
+if live then
+  local cancelled = call.state == 'cancelling' and '1' or '0'
+  store.toEnded(call, 'settled', 'settled|' .. cancelled .. '|' .. token .. '|' .. settlement)
+else store.release(hold) end
+store.offerWithheld()
+store.startWhatCan()
+local reply = { 'OK', '', live and '1' or '0' }
+if live and call.operation ~= '' then
+  for _, value in ipairs({ call.operation, call.started - call.submitted, worker.now - call.submitted }) do
+    reply[#reply + 1] = tostring(value)
+  end
+end
+return store.finish(reply)
+end`;
+
+const endTransition = `transitions['end'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+local call = store.readCall(ARGV[9])
+local isEnded = call and ended[call.state]
+local text = isEnded and store.callField(call.id .. ':e')
+return store.finish({ 'OK', '', text or '' })
 end`;
 
 const reason = `local blockersShown = 5
@@ -761,48 +978,15 @@ function store.tellReason(reply, call)
   end
 end`;
 
-const entering = `function store.fullBound(principal, most, mostOfOne)
-  if store.countWithin('q|') < math.min(most, mostOfOne) and worker.loose == '' then return nil end
-  if store.countWithin('p|') >= most then return 'queue' end
-  if store.countWithin('p|' .. principal .. '|') >= mostOfOne then return 'share' end
-  return nil
-end
-function store.newCall(replica, attempt)
-  return { id = ARGV[9], since = worker.now, submitted = worker.now, started = '', revision = 0, sequence = '',
-    lane = ARGV[10], mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14],
-    operation = ARGV[15], replica = replica, attempt = attempt, state = 'waiting' }
-end
-function store.expectOwner(call)
-  if call.replica == durable then store.expectReplica(call)
-  else store.setDue('a|' .. call.replica, worker.now + replicaSilent) end
-end
-function store.enterLane(call)
-  local kept = store.takeKeptPlace(call.fingerprint, call.principal)
-  call.sequence = kept or store.nextSequence()
-  local blocker = store.runningRival(call) or store.waitingRival(call)
-  local startsAtOnce = not kept and not blocker and worker.offering and
-    not store.lackingFor(call.pool, call.lane, store.tally())
-  if startsAtOnce then
-    store.reserve(call)
-    return
-  end
-  store.insertWaiting(call, blocker)
-  store.expectOwner(call)
-  store.enter(call, 'waiting', worker.now)
-  if not blocker then store.addReady(call) end
-  if kept then store.startWhatCan() end
-end
-function store.enterQueue(call, body)
-  store.forget(4)
-  calls[call.id] = call
-  store.setField('calls', call.id .. ':b', body)
-  if call.pool ~= 'n' then store.enterLane(call)
-  elseif worker.offering then store.reserve(call)
-  else
-    store.expectOwner(call)
-    store.enter(call, 'waiting', worker.now)
-    store.toWaiting(call, false)
-  end
+const callTransition = `transitions['call'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+local call = store.readCall(ARGV[9])
+if not call then return store.finish({ 'OK', '' }) end
+local reply = { 'OK', '', call.principal, call.state, call.lane, tostring(math.floor(worker.now - call.since)),
+  tostring(call.revision) }
+if call.state == 'waiting' then store.tellReason(reply, call) end
+return store.finish(reply)
 end`;
 
 const requests = `local requestsKey = KEYS[7]
@@ -815,11 +999,11 @@ function store.readRequest(id)
 end
 function store.tellRequest(reply, request)
   local call = request.call
-  local body = fieldsOf.calls[call.id .. ':b'] or redis.call('HGET', callsKey, call.id .. ':b') or ''
+  local body = store.callField(call.id .. ':b') or ''
   for _, value in ipairs({ call.id, request.queueWait, body, call.state }) do reply[#reply + 1] = value end
   if call.state == 'waiting' then store.tellReason(reply, call)
   elseif ended[call.state] then
-    reply[#reply + 1] = fieldsOf.calls[call.id .. ':e'] or redis.call('HGET', callsKey, call.id .. ':e')
+    reply[#reply + 1] = store.callField(call.id .. ':e')
   end
 end
 function store.forgetRequest(id, call)
@@ -855,9 +1039,52 @@ end`;
 
 /** Every Lua script by name: its text, the SHA-1 of its text, and the number of its keys. */
 export const luaScripts = {
+  batch: {
+    keys: 6,
+    sha1: '4f837e0176882f4c68792444af694d9820ce69e7',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      start,
+      due,
+      script,
+      transitions,
+      entering,
+      submitTransition,
+      fetchTransition,
+      reportTransition,
+      settleTransition,
+      endTransition,
+      reason,
+      callTransition,
+      `local given, finish = ARGV, store.finish
+local refusal = store.begin()
+if refusal then return { refusal } end
+function store.begin() return nil end
+function store.finish(reply) return reply end
+local replies, at = { { 'OK', '' } }, 9
+while at <= #given do
+  local count = tonumber(given[at + 1])
+  ARGV = { unpack(given, 1, 8) }
+  for index = 1, count do ARGV[8 + index] = given[at + 1 + index] end
+  replies[#replies + 1] = transitions[given[at]]()
+  at = at + 2 + count
+end
+finish(replies[1])
+return replies`,
+    ].join('\n'),
+  },
   beat: {
     keys: 6,
-    sha1: '0feaabc8f9d159443b448fb0577b27f81ca910a3',
+    sha1: '2245eaa2b526be81cb3514209a57c4aa9af9f0c0',
     text: [
       given,
       worker,
@@ -882,7 +1109,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '9b0a766cf405026fd4756f451cfb4289b27a495c',
+    sha1: '64caba57be4a1b75f5586ae4a15224cc80895a6b',
     text: [
       given,
       worker,
@@ -910,7 +1137,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: 'c42f7685be3f5edf68ab822cdb77ec852ac0faac',
+    sha1: 'e54fd3e92ad5dd0f867b1e2b41ef4929746e830f',
     text: [
       given,
       worker,
@@ -936,7 +1163,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: 'ba61156c37fe346ca36fdbd24ce7afa7ac2605fe',
+    sha1: '1c1af7dae245d67374d7f88fd50165938f7830f3',
     text: [
       given,
       worker,
@@ -968,7 +1195,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: 'a96c4ced789c4d41dd74bab5a8de63e14f4176ba',
+    sha1: '1485b3ae99b0c408af98fe269a303dcd9a42afab',
     text: [
       given,
       worker,
@@ -987,13 +1214,13 @@ return store.finish(reply)`,
 if refusal then return refusal end
 local call = store.readCall(ARGV[9])
 local isEnded = call and ended[call.state]
-local text = isEnded and (fieldsOf.calls[call.id .. ':e'] or redis.call('HGET', callsKey, call.id .. ':e'))
+local text = isEnded and store.callField(call.id .. ':e')
 return store.finish({ 'OK', '', text or '' })`,
     ].join('\n'),
   },
   fetch: {
     keys: 6,
-    sha1: 'dcacf55d0b9a66dc339a50e05f173f499bfbe890',
+    sha1: 'bb029b142c45163308c2a01f07392e7d824ec4bb',
     text: [
       given,
       worker,
@@ -1046,7 +1273,7 @@ for _, hold in ipairs(reserved) do
   for _, value in ipairs({ hold.id, tostring(terms.generation), terms.token, hold.lane, hold.mode, hold.pool }) do
     reply[#reply + 1] = value
   end
-  reply[#reply + 1] = redis.call('HGET', callsKey, hold.id .. ':b') or ''
+  reply[#reply + 1] = store.callField(hold.id .. ':b') or ''
 end
 for _, hold in ipairs(stopping) do
   store.termsOf(hold).told = '1'
@@ -1061,7 +1288,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: '3f93e70961f983cd275bd1a81870006103d1257c',
+    sha1: 'ea3193ca08d39cecc604164d3a1ada48aa7cbec5',
     text: [
       given,
       worker,
@@ -1109,7 +1336,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: '90bfe73c08b9ce68ae52b0914e022595817d39f9',
+    sha1: 'd08c869bceb98ab92b56f8e6c73d443056740377',
     text: [
       given,
       worker,
@@ -1133,7 +1360,7 @@ return store.finish({ 'OK', '', tostring(sum.c), tostring(sum.f), tostring(store
   },
   register: {
     keys: 6,
-    sha1: '2eadb66fa9942bd10eb9909abe30b357637ed145',
+    sha1: 'bb3d14682c982a87d7cba210f9dde35075bdc0b2',
     text: [
       given,
       worker,
@@ -1182,7 +1409,7 @@ for id, hold in pairs(store.loadHeld()) do
   end
 end
 local function takeOverHold(id, lane, mode, pool, generation, token)
-  local present = store.loadHeld()[id]
+  local present = store.holdOf(id)
   if present and present.phase == 'l' and store.termsOf(present).token == token then
     store.termsOf(present).unresolved = '0'
     store.saveHold(present)
@@ -1197,7 +1424,7 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
   local claim = live and call or
     { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
   store.occupy(claim, 'l', 0)
-  local hold = store.loadHeld()[id]
+  local hold = store.holdOf(id)
   local terms = store.termsOf(hold)
   terms.generation, terms.token, terms.stop = generation, token, live and '0' or '1'
   store.saveHold(hold)
@@ -1228,7 +1455,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '42b41b06ace5a03bc9c207e352004262d3d58939',
+    sha1: '715ec2ce1efcea419ca395af4df5ceff071e973a',
     text: [
       given,
       worker,
@@ -1265,7 +1492,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: 'e12c258549f2f03ad825683591e45cadef85fe45',
+    sha1: '64dbf0cc59f3d9ccddec8287e22390e8825f16cb',
     text: [
       given,
       worker,
@@ -1301,11 +1528,11 @@ local function denied(call)
   local hold = store.leaseOf(call)
   if not hold or store.termsOf(hold).unresolved ~= '1' then return end
   if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
-  elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then store.withdrawCall(call, 'caller_gone')
+  elseif not store.callField(call.id .. ':b') then store.withdrawCall(call, 'caller_gone')
   else store.toWaiting(call, false) end
 end
 local function interrupted(id, call)
-  local hold = store.loadHeld()[id]
+  local hold = store.holdOf(id)
   if not call or not hold or hold.phase ~= 'l' then return end
   if store.leaseOf(call) then store.interruptCall(call, 'the worker was stopped while this call was in its hands')
   else store.release(hold) end
@@ -1326,7 +1553,7 @@ return store.finish(reply)`,
   },
   settle: {
     keys: 6,
-    sha1: '4cf091323362af2b4733806067c3f0445c41a353',
+    sha1: 'eb8c9f58817b901b799226ea4606eb3bd309509e',
     text: [
       given,
       worker,
@@ -1346,9 +1573,9 @@ if refusal then return refusal end
 store.hear(ARGV[9])
 local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
 local call = store.readCall(id)
-local hold = worker.known and store.loadHeld()[id]
+local hold = worker.known and store.holdOf(id)
 if not hold or store.termsOf(hold).token ~= token then
-  local before = call and call.state == 'settled' and redis.call('HGET', callsKey, id .. ':e')
+  local before = call and call.state == 'settled' and store.callField(id .. ':e')
   local same = before == 'settled|0|' .. token .. '|' .. settlement or
     before == 'settled|1|' .. token .. '|' .. settlement
   return store.finish({ 'OK', '', same and '1' or '0' })
@@ -1371,7 +1598,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 6,
-    sha1: '1411978846aab10c84847821a62778df174d819c',
+    sha1: 'ecc980b523e9820000a5def769ba2465e2221fe0',
     text: [
       given,
       worker,
@@ -1406,7 +1633,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 7,
-    sha1: '4d6a2c23b853b8fccbbc1378c221fc441eecb729',
+    sha1: '3dfee3408b911596c81379825a04b23ff69a43b2',
     text: [
       given,
       worker,
@@ -1451,7 +1678,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '68c120bc857ce232dc3e4e923f7460525a44bccb',
+    sha1: 'fe62809307bdcf6abcf223caae491996b3a11c26',
     text: [
       given,
       worker,
@@ -1474,7 +1701,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: '138e9b38eb07efb63b9a235a6f04a1321bb51782',
+    sha1: 'ca4e2140bb030e19075b330e444098eb21e48596',
     text: [
       given,
       worker,
@@ -1502,7 +1729,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: '79b41ff366e7c8f3c7db95bab194d6c0c14a5a93',
+    sha1: 'df4c48ef8ae369d093e93df2c0da04d85b935fbb',
     text: [
       given,
       worker,
@@ -1534,7 +1761,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: '2854315eb67ab2f13b5d62cf61769f622249c7ff',
+    sha1: '11a870e26b7b695263817d6a875705c33251d9ec',
     text: [
       given,
       worker,

@@ -28,6 +28,14 @@ export class Presence {
     this.#timers.set(workerId, stop);
   }
 
+  /** At once, as the last that was said may have been lost or long ago. */
+  tellAll(): void {
+    for (const [workerId, stop] of [...this.#timers]) {
+      stop();
+      void this.#tell(workerId);
+    }
+  }
+
   close(): void {
     this.#closed = true;
     for (const stop of this.#timers.values()) stop();

@@ -18,15 +18,36 @@ export class ScriptRunner {
    * @throws CodelanesError `STORE_UNAVAILABLE` where Redis cannot be reached; it may have run nevertheless.
    */
   async run(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<readonly string[]> {
+    const reply = await this.#evaluate(name, keys, args);
+    if (isStrings(reply)) return reply;
+    throw new Error(`script ${name} returned something else than strings`);
+  }
+
+  /**
+   * The lists of strings that a script returns.
+   *
+   * @throws CodelanesError `STORE_UNAVAILABLE` where Redis cannot be reached; it may have run nevertheless.
+   */
+  async runForLists(
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<readonly (readonly string[])[]> {
+    const reply = await this.#evaluate(name, keys, args);
+    if (Array.isArray(reply) && reply.every(isStrings)) return reply;
+    throw new Error(`script ${name} returned something else than lists of strings`);
+  }
+
+  async #evaluate(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const script = luaScripts[name];
     if (keys.length !== script.keys) throw new Error(`script ${name} takes ${script.keys} keys`);
     try {
-      return stringsOf(name, await this.#client.evalsha(script.sha1, script.keys, ...keys, ...args));
+      return await this.#client.evalsha(script.sha1, script.keys, ...keys, ...args);
     } catch (error) {
       if (!isUnknownScript(error)) throw storeUnavailable(error);
     }
     try {
-      return stringsOf(name, await this.#client.eval(script.text, script.keys, ...keys, ...args));
+      return await this.#client.eval(script.text, script.keys, ...keys, ...args);
     } catch (error) {
       throw storeUnavailable(error);
     }
@@ -37,7 +58,6 @@ function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }
 
-function stringsOf(name: string, reply: unknown): readonly string[] {
-  if (Array.isArray(reply) && reply.every((value) => typeof value === 'string')) return reply;
-  throw new Error(`script ${name} returned something else than strings`);
+function isStrings(reply: unknown): reply is readonly string[] {
+  return Array.isArray(reply) && reply.every((value) => typeof value === 'string');
 }

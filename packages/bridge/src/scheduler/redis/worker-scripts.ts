@@ -1,4 +1,5 @@
 import type { Clock, SchedulerSettings } from '../store.js';
+import { Batches } from './batches.js';
 import { otherLayout, type Layout } from './layout.js';
 import type { RedisKeys } from './keys.js';
 import { ReplyReader } from './reply-reader.js';
@@ -34,10 +35,12 @@ interface Parts {
 export class WorkerScripts {
   readonly #parts: Parts;
   readonly #settings: readonly string[];
+  readonly #batches: Batches;
 
   constructor(parts: Parts) {
     const { settings, times } = parts;
     this.#parts = parts;
+    this.#batches = new Batches(parts.runner);
     this.#settings = [
       settings.leaseTtlMs,
       settings.fetchWithinMs,
@@ -59,12 +62,12 @@ export class WorkerScripts {
     args: readonly string[] = [],
     moreKeys: readonly string[] = [],
   ): Promise<ScriptReply> {
-    const { runner, keys, layout, simulatedTime, onDue } = this.#parts;
+    const { keys, layout, simulatedTime, onDue } = this.#parts;
     const now = simulatedTime === undefined ? '' : String(simulatedTime.now());
     await layout.check();
-    const given = [now, keys.channelOf(workerId), ...this.#settings, ...args];
+    const given = [now, keys.channelOf(workerId), ...this.#settings];
     const allKeys = [...keys.ofWorker(workerId), ...moreKeys];
-    const values = new ReplyReader(await runner.run(name, allKeys, given));
+    const values = new ReplyReader(await this.#batches.run(name, allKeys, given, args));
     const code = values.text();
     const due = values.isAtEnd() ? '' : values.text();
     if (code === 'LAYOUT') throw otherLayout(values.text());

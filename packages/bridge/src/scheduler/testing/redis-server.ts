@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 
 export interface RedisServerOptions {
@@ -58,6 +59,18 @@ export class RedisServer {
     await gone;
   }
 
+  /** Takes a copy of all that it has written; what is returned brings the killed server back to that. */
+  async copy(): Promise<() => Promise<void>> {
+    const kept = await mkdtemp(join(tmpdir(), 'codelanes-redis-copy-'));
+    await copyFolder(this.folder, kept);
+    return async () => {
+      await rm(this.folder, { recursive: true });
+      await mkdir(this.folder);
+      await copyFolder(kept, this.folder);
+      await rm(kept, { recursive: true });
+    };
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
@@ -73,6 +86,10 @@ export class RedisServer {
       client.disconnect();
     }
   }
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-R', `${from}/.`, to]);
 }
 
 /** A cluster also takes the port 10,000 above for its bus. */

@@ -12,6 +12,7 @@ import type { CallWhereabouts } from '../call-whereabouts.js';
 import type { RedisClient } from '../connections.js';
 import { storedBody } from '../deliveries.js';
 import type { RedisKeys } from '../keys.js';
+import type { LostSeconds } from '../lost-seconds.js';
 import { refusalOf } from '../refusals.js';
 import { lanePath, modeLetter, poolLetter, storedText } from '../stored-text.js';
 import type { WorkerScripts } from '../worker-scripts.js';
@@ -27,6 +28,7 @@ interface Parts {
   readonly keys: RedisKeys;
   readonly settings: SchedulerSettings;
   readonly whereabouts: CallWhereabouts;
+  readonly lostSeconds: LostSeconds;
 }
 
 /**
@@ -96,6 +98,9 @@ export class RedisDurableRequests implements DurableRequests {
     const { scripts, keys } = this.#parts;
     const requestsKey = keys.requestsOf(workerId, principal);
     const { values } = await scripts.run(script, workerId, [requestId], [requestsKey]);
-    return readRequest({ requestId, workerId, principal }, values);
+    const view = readRequest({ requestId, workerId, principal }, values);
+    if (view?.stands.state !== 'ended') return view;
+    const end = this.#parts.lostSeconds.endOf(workerId, view.callId, view.stands.end);
+    return { ...view, stands: { ...view.stands, end } };
   }
 }

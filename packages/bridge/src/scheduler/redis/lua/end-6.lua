@@ -9,6 +9,5 @@ local refusal = store.begin()
 if refusal then return refusal end
 local call = store.readCall(ARGV[9])
 local isEnded = call and ended[call.state]
--- What ended in this very script is not written yet.
-local text = isEnded and (fieldsOf.calls[call.id .. ':e'] or redis.call('HGET', callsKey, call.id .. ':e'))
+local text = isEnded and store.callField(call.id .. ':e')
 return store.finish({ 'OK', '', text or '' })

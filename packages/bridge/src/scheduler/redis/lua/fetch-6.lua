@@ -48,7 +48,7 @@ for _, hold in ipairs(reserved) do
   for _, value in ipairs({ hold.id, tostring(terms.generation), terms.token, hold.lane, hold.mode, hold.pool }) do
     reply[#reply + 1] = value
   end
-  reply[#reply + 1] = redis.call('HGET', callsKey, hold.id .. ':b') or ''
+  reply[#reply + 1] = store.callField(hold.id .. ':b') or ''
 end
 -- A poll that told of it again and again would never wait; a lost reply is made good by the next renewal.
 for _, hold in ipairs(stopping) do

@@ -50,7 +50,7 @@ end
 -- Of a call that has ended for its caller the lane is still occupied, but its end stands. A call that began
 -- before this Redis knew it has no caller any more: it is to be stopped.
 local function takeOverHold(id, lane, mode, pool, generation, token)
-  local present = store.loadHeld()[id]
+  local present = store.holdOf(id)
   if present and present.phase == 'l' and store.termsOf(present).token == token then
     store.termsOf(present).unresolved = '0'
     store.saveHold(present)
@@ -65,7 +65,7 @@ local function takeOverHold(id, lane, mode, pool, generation, token)
   local claim = live and call or
     { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
   store.occupy(claim, 'l', 0)
-  local hold = store.loadHeld()[id]
+  local hold = store.holdOf(id)
   local terms = store.termsOf(hold)
   terms.generation, terms.token, terms.stop = generation, token, live and '0' or '1'
   store.saveHold(hold)

@@ -34,12 +34,12 @@ local function denied(call)
   local hold = store.leaseOf(call)
   if not hold or store.termsOf(hold).unresolved ~= '1' then return end
   if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
-  elseif redis.call('HEXISTS', callsKey, call.id .. ':b') == 0 then store.withdrawCall(call, 'caller_gone')
+  elseif not store.callField(call.id .. ':b') then store.withdrawCall(call, 'caller_gone')
   else store.toWaiting(call, false) end
 end
 
 local function interrupted(id, call)
-  local hold = store.loadHeld()[id]
+  local hold = store.holdOf(id)
   if not call or not hold or hold.phase ~= 'l' then return end
   if store.leaseOf(call) then store.interruptCall(call, 'the worker was stopped while this call was in its hands')
   else store.release(hold) end

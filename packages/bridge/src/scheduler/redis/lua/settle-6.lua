@@ -13,9 +13,9 @@ store.hear(ARGV[9])
 
 local id, token, settlement = ARGV[10], ARGV[11], ARGV[12]
 local call = store.readCall(id)
-local hold = worker.known and store.loadHeld()[id]
+local hold = worker.known and store.holdOf(id)
 if not hold or store.termsOf(hold).token ~= token then
-  local before = call and call.state == 'settled' and redis.call('HGET', callsKey, id .. ':e')
+  local before = call and call.state == 'settled' and store.callField(id .. ':e')
   local same = before == 'settled|0|' .. token .. '|' .. settlement or
     before == 'settled|1|' .. token .. '|' .. settlement
   return store.finish({ 'OK', '', same and '1' or '0' })

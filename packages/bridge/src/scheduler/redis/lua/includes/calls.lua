@@ -14,7 +14,7 @@ end
 -- nil also for a call that ended so long ago that it only waits to be deleted.
 function store.readCall(id)
   if calls[id] then return calls[id] end
-  local text = redis.call('HGET', callsKey, id)
+  local text = store.callField(id)
   if not text then return nil end
   local state, since, submitted, started, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
     attempt = string.match(text,

@@ -44,7 +44,7 @@ function store.becomesDue(member)
     store.replicaGone(string.sub(member, 3))
   elseif kind == 'd|' then store.deadlinePassed(member)
   else
-    local hold = store.loadHeld()[member]
+    local hold = store.holdOf(member)
     if not hold then store.dropDue(member)
     elseif hold.phase == 'r' then store.reservationLapsed(store.readCall(member))
     else store.leaseEnded(hold) end

@@ -9,6 +9,8 @@
   ARGV[7] how long a bridge may be silent  ARGV[8] how long unused keys are kept; all in ms
   From ARGV[9] on: the arguments of the script.
 ]]
+-- Its own name, so that a batch can give each of its transitions other ones.
+local ARGV = ARGV
 local workerKey, callsKey, heldKey = KEYS[1], KEYS[2], KEYS[3]
 local indexKey, dueKey, endedKey = KEYS[4], KEYS[5], KEYS[6]
 local channel = ARGV[2]

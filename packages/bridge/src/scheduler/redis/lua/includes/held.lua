@@ -3,6 +3,8 @@
 -- What occupies lanes and pools: reserved calls ('r') and leases ('l'). It is the one truth of what runs; all
 -- that is counted is counted from it, each time.
 local held
+-- Until all of them are needed: those that were looked for by their id, false where there is none.
+local known = {}
 -- Whether something was vacated or became able to start, so that the rule has to be asked.
 local stirred = false
 
@@ -14,15 +16,31 @@ function store.parseHold(id, text)
     sequence = sequence, rest = rest }
 end
 
+-- One of them, without a look at all the others.
+function store.holdOf(id)
+  if held then return held[id] end
+  if known[id] == nil then
+    local text = redis.call('HGET', heldKey, id)
+    known[id] = text and store.parseHold(id, text) or false
+  end
+  return known[id] or nil
+end
+
 function store.loadHeld()
   if held then return held end
   held = {}
   local flat = redis.call('HGETALL', heldKey)
   for at = 1, #flat, 2 do
     local id = flat[at]
-    if id ~= '-' then held[id] = store.parseHold(id, flat[at + 1]) end
+    if id ~= '-' and known[id] == nil then held[id] = store.parseHold(id, flat[at + 1]) end
   end
+  -- These may have changed since, and are not written yet.
+  for id, hold in pairs(known) do held[id] = hold or nil end
   return held
+end
+
+function store.noteHold(id, hold)
+  if held then held[id] = hold else known[id] = hold or false end
 end
 
 -- Of a lease: generation, token, and as '0' or '1' whether it is unresolved, told to stop, to be stopped.
@@ -35,7 +53,7 @@ function store.termsOf(hold)
 end
 
 function store.saveHold(hold)
-  store.loadHeld()[hold.id] = hold
+  store.noteHold(hold.id, hold)
   local terms = hold.terms
   if terms then
     hold.rest = table.concat({ terms.generation, terms.token, terms.unresolved, terms.told, terms.stop }, '|')
@@ -45,7 +63,7 @@ function store.saveHold(hold)
 end
 
 function store.vacate(id)
-  store.loadHeld()[id] = nil
+  store.noteHold(id, nil)
   store.dropField('held', id)
   store.dropDue(id)
   stirred = true
@@ -60,7 +78,7 @@ local leasedStates = { delivered = true, running = true, cancelling = true }
 
 -- The lease under which a call is in a worker's hands; a lease may outlive its call.
 function store.leaseOf(call)
-  if call and leasedStates[call.state] then return store.loadHeld()[call.id] end
+  if call and leasedStates[call.state] then return store.holdOf(call.id) end
   return nil
 end
 

@@ -22,6 +22,12 @@ function store.dropDue(member)
   dueGone[member] = true
 end
 
+-- A field of the calls as it is once all that is gathered is written.
+function store.callField(field)
+  if goneOf.calls[field] then return false end
+  return fieldsOf.calls[field] or redis.call('HGET', callsKey, field)
+end
+
 -- Lua cannot pass more than some thousand values to one call.
 function store.inChunks(command, key, values)
   for from = 1, #values, 1000 do

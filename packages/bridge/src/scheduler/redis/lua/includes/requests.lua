@@ -17,11 +17,11 @@ end
 -- Appends call, queue wait, body, state, and how it ended or, while it waits, its reason (see reason.lua).
 function store.tellRequest(reply, request)
   local call = request.call
-  local body = fieldsOf.calls[call.id .. ':b'] or redis.call('HGET', callsKey, call.id .. ':b') or ''
+  local body = store.callField(call.id .. ':b') or ''
   for _, value in ipairs({ call.id, request.queueWait, body, call.state }) do reply[#reply + 1] = value end
   if call.state == 'waiting' then store.tellReason(reply, call)
   elseif ended[call.state] then
-    reply[#reply + 1] = fieldsOf.calls[call.id .. ':e'] or redis.call('HGET', callsKey, call.id .. ':e')
+    reply[#reply + 1] = store.callField(call.id .. ':e')
   end
 end
 

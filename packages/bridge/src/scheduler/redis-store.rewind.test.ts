@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from './manual-clock.js';
+import { RedisStore } from './redis-store.js';
+import { RedisServer } from './testing/redis-server.js';
+import { WorkerAtStore } from './testing/worker-at-store.js';
+
+const a = ['primary', 'worktree:a'] as const;
+const b = ['primary', 'worktree:b'] as const;
+
+let server: RedisServer;
+let prefix: string;
+const open: RedisStore[] = [];
+
+beforeAll(async () => {
+  server = await RedisServer.start({ appendOnly: true });
+});
+afterAll(async () => {
+  await server.stop();
+});
+beforeEach(() => {
+  prefix = `rewind-${randomBytes(4).toString('hex')}`;
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((store) => store.close()));
+});
+
+function bridge(bridgeSilentMs = 4_000): RedisStore {
+  const store = new RedisStore({ address: { url: server.url }, prefix, times: { bridgeSilentMs } });
+  open.push(store);
+  return store;
+}
+
+async function workerAt(store: RedisStore): Promise<WorkerAtStore> {
+  const worker = new WorkerAtStore({ store, clock: new ManualClock() });
+  await worker.register();
+  return worker;
+}
+
+/** Redis comes back as it was before something that it had confirmed. */
+async function forgetting(confirmed: () => Promise<unknown>): Promise<void> {
+  const restore = await server.copy();
+  await confirmed();
+  await server.kill();
+  await restore();
+  await server.run();
+}
+
+describe('a Redis that has lost its last seconds', () => {
+  it('hands nothing over that had left the queue at another bridge, whose caller was told that it never ran', async () => {
+    const [one, other] = [bridge(), bridge()];
+    const worker = await workerAt(one);
+    const runs = await worker.run(a);
+    const [first, second, third] = [worker.newCall(a), worker.newCall(a), worker.newCall(b)];
+    await other.submit(first);
+    await other.submit(second);
+    await forgetting(async () => {
+      expect(await other.withdraw(first.callId, 'deadline')).toMatchObject({ withdrawn: true });
+      expect(await other.cancel(second.callId)).toBe('withdrawn');
+    });
+    await worker.settle(runs);
+    await other.submit(third);
+    expect((await worker.fetch()).calls).toEqual([third.callId]);
+    for (const { callId } of [first, second])
+      expect(await one.end(callId)).toMatchObject({ how: 'withdrawn' });
+  });
+
+  it('gives back what was fetched from it before the other bridge could say so', async () => {
+    const [one, other] = [bridge(), bridge()];
+    const worker = await workerAt(one);
+    const [gone, stays] = [worker.newCall(a), worker.newCall(b)];
+    await other.submit(gone);
+    await other.submit(stays);
+    const restore = await server.copy();
+    expect(await other.cancel(gone.callId)).toBe('withdrawn');
+    await server.kill();
+    // Asked while Redis is away, so that it is the first that Redis is asked when it is back.
+    const fetched = worker.fetch();
+    await restore();
+    await server.run();
+    expect((await fetched).calls).toEqual([stays.callId]);
+  });
+});
+
+describe('a call that had been handed over in the seconds that were lost', () => {
+  it('is not said to have never run, although it waits again and then leaves the queue', async () => {
+    const store = bridge();
+    const worker = await workerAt(store);
+    const runs = await worker.run(a);
+    const waits = worker.newCall(a);
+    await store.submit(waits);
+    await forgetting(async () => {
+      const heard = new Promise<void>((resolve) => {
+        store.onCall(waits.callId, () => {
+          void worker.stateOf(waits.callId).then((state) => {
+            if (state === 'delivered') resolve();
+          });
+        });
+      });
+      await worker.settle(runs);
+      await worker.fetch();
+      await heard;
+    });
+    expect(await worker.stateOf(waits.callId)).toBe('waiting');
+    const left = await store.withdraw(waits.callId, 'deadline');
+    expect(left).toEqual({ withdrawn: false, state: 'interrupted' });
+    expect(await store.end(waits.callId)).toMatchObject({ how: 'interrupted' });
+  });
+});
+
+describe('a bridge whose Redis was away', () => {
+  it('says at once that it lives, so that what it has in the queue stays', async () => {
+    const silentMs = 3_000;
+    const store = bridge(silentMs);
+    const worker = await workerAt(store);
+    await worker.run(a);
+    const waits = worker.newCall(a);
+    await store.submit(waits);
+    const beganAt = performance.now();
+    await server.kill();
+    await vi.waitFor(() => {
+      expect(performance.now() - beganAt).toBeGreaterThan(0.6 * silentMs);
+    }, silentMs);
+    await server.run();
+    await vi.waitFor(
+      () => {
+        expect(performance.now() - beganAt).toBeGreaterThan(1.2 * silentMs);
+      },
+      { timeout: 2 * silentMs, interval: 20 },
+    );
+    expect(await worker.stateOf(waits.callId)).toBe('waiting');
+  });
+});

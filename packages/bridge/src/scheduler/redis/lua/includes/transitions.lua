@@ -1,0 +1,3 @@
+--- @include "script"
+-- Scripts that this one can run as functions, by name.
+local transitions = {}

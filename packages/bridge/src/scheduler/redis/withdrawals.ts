@@ -1,0 +1,36 @@
+import type { Clock } from '../store.js';
+
+/** As old as a copy of Redis may be for a call that left the queue since then to stay out of it. */
+const rememberedMs = 60_000;
+
+/**
+ * What has left the queue of late, as far as this process knows. A caller was told that such a call never ran, so it
+ * must not come back with a Redis that has lost its last seconds.
+ */
+export class Withdrawals {
+  readonly #clock: Clock;
+  readonly #withdraw: (workerId: string, callId: string) => Promise<unknown>;
+  /** Oldest first. */
+  readonly #calls = new Map<string, { readonly workerId: string; readonly at: number }>();
+
+  constructor(clock: Clock, withdraw: (workerId: string, callId: string) => Promise<unknown>) {
+    this.#clock = clock;
+    this.#withdraw = withdraw;
+  }
+
+  note(workerId: string, callId: string): void {
+    const now = this.#clock.now();
+    for (const [earlier, { at }] of this.#calls) {
+      if (now - at < rememberedMs) break;
+      this.#calls.delete(earlier);
+    }
+    this.#calls.set(callId, { workerId, at: now });
+  }
+
+  /** Takes them all out once more. */
+  async repeat(): Promise<void> {
+    const calls = [...this.#calls];
+    // What cannot be reached now is tried again after the next connection.
+    await Promise.allSettled(calls.map(([callId, { workerId }]) => this.#withdraw(workerId, callId)));
+  }
+}
