@@ -37,7 +37,7 @@ export class Child {
 
   /** Starts one of `processes/` with options; resolves with what it announced. */
   static async start(
-    name: 'bridge' | 'worker',
+    name: 'bridge' | 'worker' | 'logging-worker',
     options: object,
     { environment = process.env, inherited, launcher = [] }: Surroundings = {},
   ): Promise<{ child: Child; announced: string }> {

@@ -1,10 +1,20 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const lastingKeysScript = `
+  local lasting = {}
+  for _, key in ipairs(redis.call('KEYS', '*')) do
+    if redis.call('PTTL', key) == -1 then lasting[#lasting + 1] = key end
+  end
+  return lasting`;
 
 /** A Redis of its own on a free port of 127.0.0.1, with a folder of its own that ends with it. */
 export class RedisServer {
@@ -50,10 +60,38 @@ export class RedisServer {
     await gone;
   }
 
+  /** Takes a copy of all that it has written; what is returned brings the killed server back to that. */
+  async copy(): Promise<() => Promise<void>> {
+    const kept = await mkdtemp(join(tmpdir(), 'codelanes-redis-copy-'));
+    await copyFolder(this.folder, kept);
+    return async () => {
+      await rm(this.folder, { recursive: true });
+      await mkdir(this.folder);
+      await copyFolder(kept, this.folder);
+      await rm(kept, { recursive: true });
+    };
+  }
+
+  /** What `redis-cli` prints for a command. */
+  async ask(...command: readonly string[]): Promise<string> {
+    const { stdout } = await run('redis-cli', ['-p', String(this.port), '--raw', ...command]);
+    return stdout.trim();
+  }
+
+  /** The keys that nothing will ever remove. */
+  async lastingKeys(): Promise<string[]> {
+    const told = await this.ask('EVAL', lastingKeysScript, '0');
+    return told === '' ? [] : told.split('\n');
+  }
+
   async stop(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await run('cp', ['-R', `${from}/.`, to]);
 }
 
 async function answers(port: number): Promise<boolean> {
