@@ -23,6 +23,12 @@ export const capacitySchema = z.strictObject({
   commands: z.int().min(1).max(limits.slots),
 });
 
+/** A repository of a workspace, which another workspace is only a name of. */
+export const repositoryAliasSchema = z.strictObject({
+  workspaceId: workspaceIdSchema,
+  repository: repositoryPathSchema,
+});
+
 /** One workspace that a worker offers; host paths never stand here. */
 export const workspaceDescriptorSchema = z.strictObject({
   id: workspaceIdSchema,
@@ -31,6 +37,8 @@ export const workspaceDescriptorSchema = z.strictObject({
   workspaceScopes: z.array(workspaceScopeSchema).max(workspaceScopeSchema.options.length).optional(),
   instructions: z.array(instructionsSchema).max(1).optional(),
   capacities: z.array(capacitySchema).max(limits.repositoriesPerWorkspace).optional(),
+  /** Given, a call here is one in that repository; its own scopes say what the repository is split into. */
+  aliasOf: repositoryAliasSchema.optional(),
 });
 export type WorkspaceDescriptor = z.infer<typeof workspaceDescriptorSchema>;
 

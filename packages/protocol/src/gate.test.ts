@@ -15,7 +15,18 @@ const requests: readonly WorkspaceToolRequest[] = [
   { ...envelope, operation: 'edit_file', path: 'f', oldText: 'a', newText: 'b' },
   { ...envelope, operation: 'execute_command', command: 'true' },
 ];
-const withLanes = capabilities({ workspaceScopes: ['git_linked_worktree', 'repository'] });
+const withLanes = capabilities({ workspaceScopes: ['git_linked_worktree'] });
+const uiAlias = { id: 'primary:ui', aliasOf: { workspaceId: 'primary', repository: 'libs/ui' } };
+const withRepositories = capabilities(
+  {},
+  {
+    workspaces: [
+      { id: 'primary', workspaceScopes: ['repository'] },
+      { ...uiAlias, workspaceScopes: ['git_linked_worktree'] },
+      { id: 'primary:api', aliasOf: { workspaceId: 'primary', repository: 'api' } },
+    ],
+  },
+);
 
 function mismatch(offered: Capabilities, request: WorkspaceToolRequest): string {
   return refused(() => {
@@ -50,10 +61,37 @@ describe('the gate', () => {
     '[L3] lets $operation into a repository that is advertised, and only there',
     (request) => {
       const laned = workspaceToolRequestSchema.parse({ ...request, repository: 'libs/ui' });
-      expect(mismatch(withLanes, laned)).toBe('was let through');
-      expect(mismatch(capabilities({ workspaceScopes: ['git_linked_worktree'] }), laned)).toContain(
-        'repository',
+      expect(mismatch(withRepositories, laned)).toBe('was let through');
+      expect(mismatch(withLanes, laned)).toContain('repository');
+      const unknown = workspaceToolRequestSchema.parse({ ...request, repository: 'libs' });
+      expect(mismatch(withRepositories, unknown)).toBe(
+        'Workspace "primary" has no repository "libs"; it has "libs/ui", "api".',
       );
+    },
+  );
+
+  it.each(requests)(
+    'lets $operation into a worktree of a repository that has some, by either name',
+    (request) => {
+      const laned = (fields: object) =>
+        workspaceToolRequestSchema.parse({ ...request, worktree: 'a', ...fields });
+      expect(mismatch(withRepositories, laned({ repository: 'libs/ui' }))).toBe('was let through');
+      expect(mismatch(withRepositories, laned({ workspaceId: 'primary:ui' }))).toBe('was let through');
+      expect(mismatch(withRepositories, laned({ repository: 'api' }))).toContain('Repository "api"');
+      expect(mismatch(withRepositories, laned({ workspaceId: 'primary:api' }))).toContain('"primary:api"');
+      expect(mismatch(withRepositories, laned({}))).toContain('Workspace "primary" does not offer linked');
+    },
+  );
+
+  it.each(requests)(
+    'lets $operation name a repository by its workspace or by the field, not by both',
+    (request) => {
+      const both = workspaceToolRequestSchema.parse({
+        ...request,
+        workspaceId: 'primary:ui',
+        repository: 'libs/ui',
+      });
+      expect(mismatch(withRepositories, both)).toContain('send the one or the other');
     },
   );
 
@@ -81,7 +119,7 @@ describe('the gate', () => {
 
   it('[L3] guards programmatic calls by the same fields', () => {
     const act = () => {
-      assertLaneAdvertised({ id: 'primary' }, { workspaceId: 'primary', worktree: 'a' });
+      assertLaneAdvertised(capabilities(), { workspaceId: 'primary', worktree: 'a' });
     };
     expect(refused(act)).toContain('git_linked_worktree');
   });

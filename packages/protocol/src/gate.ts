@@ -4,6 +4,7 @@ import { CodelanesError } from './errors.js';
 import type { LaneFields } from './lane.js';
 import type { WorkspaceToolRequest } from './operations.js';
 import { editsOf } from './operations/edit.js';
+import { repositoriesOf } from './repository-alias.js';
 
 /**
  * Refuses, before anything is queued, a request that the worker did not advertise. It never drops a field and
@@ -14,7 +15,7 @@ import { editsOf } from './operations/edit.js';
  */
 export function assertAdvertised(capabilities: Capabilities, request: WorkspaceToolRequest): void {
   const workspace = requireWorkspace(capabilities, request.workspaceId);
-  assertLaneAdvertised(workspace, request);
+  assertLaneAdvertised(capabilities, request);
   const { operations } = capabilities.workspaceTools;
   if (
     !operations.includes(request.operation) ||
@@ -27,16 +28,45 @@ export function assertAdvertised(capabilities: Capabilities, request: WorkspaceT
 }
 
 /** @throws CodelanesError `WORKER_MISMATCH` where a field that names a lane was not advertised. */
-export function assertLaneAdvertised(workspace: WorkspaceDescriptor, fields: LaneFields): void {
+export function assertLaneAdvertised(capabilities: Capabilities, fields: LaneFields): void {
+  const workspace = requireWorkspace(capabilities, fields.workspaceId);
   if (fields.workspaceInstanceId !== undefined) {
     refuse(`Workspace "${workspace.id}" does not offer conversation instances.`);
   }
-  const needs = (value: string | undefined, scope: WorkspaceScope, what: string) => {
-    if (value === undefined || workspace.workspaceScopes?.includes(scope) === true) return;
-    refuse(`Workspace "${workspace.id}" does not offer ${what} lanes (${scope}).`);
-  };
-  needs(fields.repository, 'repository', 'repository');
-  needs(fields.worktree, 'git_linked_worktree', 'linked worktree');
+  const { repository, worktree } = fields;
+  const checkout =
+    repository === undefined ? workspace : requireRepository(capabilities, workspace, repository);
+  if (worktree === undefined || offers(checkout, 'git_linked_worktree')) return;
+  const what =
+    repository === undefined
+      ? `Workspace "${workspace.id}"`
+      : `Repository "${repository}" of workspace "${workspace.id}"`;
+  refuse(`${what} does not offer linked worktree lanes (git_linked_worktree).`);
+}
+
+function requireRepository(
+  capabilities: Capabilities,
+  workspace: WorkspaceDescriptor,
+  path: string,
+): WorkspaceDescriptor {
+  const { id, aliasOf } = workspace;
+  if (aliasOf !== undefined) {
+    refuse(
+      `Workspace "${id}" is the repository "${aliasOf.repository}" of "${aliasOf.workspaceId}", and no repository lies in another: send the one or the other.`,
+    );
+  }
+  if (!offers(workspace, 'repository')) {
+    refuse(`Workspace "${id}" does not offer repository lanes (repository).`);
+  }
+  const declared = repositoriesOf(capabilities, id);
+  const found = declared.find((each) => each.path === path);
+  if (found !== undefined) return found.workspace;
+  const known = declared.map((each) => `"${each.path}"`).join(', ');
+  return refuse(`Workspace "${id}" has no repository "${path}"; it has ${known}.`);
+}
+
+function offers({ workspaceScopes }: WorkspaceDescriptor, scope: WorkspaceScope): boolean {
+  return workspaceScopes?.includes(scope) === true;
 }
 
 /** @throws CodelanesError `WORKER_MISMATCH` where the worker does not offer the workspace. */

@@ -4,10 +4,14 @@ import type { WorkspaceToolResult } from './operations.js';
 import { capabilities } from './testing/capabilities.js';
 
 const offered = capabilities(
-  { workspaceScopes: ['git_linked_worktree', 'repository'], capacities: [{ commands: 2 }] },
+  {
+    workspaceScopes: ['git_linked_worktree', 'repository'],
+    capacities: [{ commands: 2 }],
+    aliasOf: { workspaceId: 'primary', repository: 'api' },
+  },
   { commandResultFeatures: ['lane_git'] },
 );
-const newerKeys = ['sharedReads', 'workspaceScopes', 'capacities', 'commandResultFeatures'];
+const newerKeys = ['sharedReads', 'workspaceScopes', 'capacities', 'aliasOf', 'commandResultFeatures'];
 
 function keysIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];

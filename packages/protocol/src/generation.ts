@@ -36,7 +36,7 @@ export function capabilitiesFor(generation: ClientGeneration, capabilities: Capa
     ...rest,
     workspaceTools: {
       ...tools,
-      workspaces: workspaces.map(({ workspaceScopes, capacities, ...workspace }) => {
+      workspaces: workspaces.map(({ workspaceScopes, capacities, aliasOf, ...workspace }) => {
         const known =
           generation === 'B' ? workspaceScopes?.filter((scope) => scope === 'git_linked_worktree') : [];
         return known === undefined || known.length === 0

@@ -53,6 +53,7 @@ export {
 export { resultFault } from './result-check.js';
 export type { Capabilities, WorkspaceDescriptor, WorkspaceScope } from './capabilities.js';
 export { capabilitiesSchema, findWorkspace, workspaceScopeSchema } from './capabilities.js';
+export { withoutAlias } from './repository-alias.js';
 export { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';
 export {
   callIdHeader,

@@ -3,10 +3,12 @@ export type { DefinitionFault, Position } from './environment/definition-error.j
 export { loadDefinition } from './environment/load-definition.js';
 export type { LoadedDefinition, LoadedRepository } from './environment/load-definition.js';
 export { loadDefinitions } from './environment/load-definitions.js';
+export { refuseNotRunYet } from './environment/not-run-yet.js';
 export type { PlainRoot } from './environment/load-definitions.js';
 export type { DomainPattern, NetworkPolicy } from './environment/network-policy.js';
 export { examineEnvironment } from './doctor/examine-environment.js';
 export type { EnvironmentReport, LaneReport, WorktreesReport } from './doctor/examine-environment.js';
+export { examineKeys } from './doctor/examine-keys.js';
 export { examineMachine } from './doctor/examine-machine.js';
 export { examineStorage } from './doctor/examine-storage.js';
 export type { Finding } from './doctor/finding.js';

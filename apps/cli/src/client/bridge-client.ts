@@ -87,14 +87,15 @@ export class BridgeClient {
     return this.#send('GET', `/v1/calls/${callId}${query}`, callViewSchema, { signal });
   }
 
-  /** The ids of the workspaces that a worker offers. */
+  /** The ids of the workspaces that a worker offers, without those that are other names of their repositories. */
   async workspaces(workerId: string): Promise<string[]> {
     const path = `/v1/bridge/workers/${encodeURIComponent(workerId)}/status`;
     const { capabilities } = await this.#send('GET', path, workerStatusSchema);
     if (capabilities === undefined) {
       throw new Refusal('WORKER_OFFLINE', `No worker "${workerId}" has registered with ${this.#base}.`);
     }
-    return capabilitiesSchema.parse(capabilities).workspaceTools.workspaces.map(({ id }) => id);
+    const { workspaces } = capabilitiesSchema.parse(capabilities).workspaceTools;
+    return workspaces.filter(({ aliasOf }) => aliasOf === undefined).map(({ id }) => id);
   }
 
   lanes(workerId: string): Promise<LanesView> {

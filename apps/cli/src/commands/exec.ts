@@ -19,6 +19,7 @@ const defaultPatienceMs = 300_000;
 
 interface ExecFlags extends EndpointFlags {
   readonly workspace?: string;
+  readonly repository?: string;
   readonly worktree?: string;
   readonly cwd?: string;
   readonly timeout?: number;
@@ -34,6 +35,7 @@ export function addExecCommand(program: Command): void {
       'after "--": one word is a line for the shell, several are program and arguments',
     )
     .option('--workspace <id>', 'which folder of the worker; not needed where it serves only one')
+    .option('--repository <path>', 'a repository of the folder, by the path in its definition')
     .option('--worktree <name>', 'the lane of .worktrees/<name>; without it the whole checkout')
     .option('--cwd <dir>', 'folder to run in, relative to the lane')
     .option('--timeout <seconds>', 'time that the command may run', seconds(limits.commandTimeoutMs / 1000))

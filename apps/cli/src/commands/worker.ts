@@ -105,16 +105,29 @@ async function rootsOf({ root = [], environment = [], linkedWorktreeLanes = fals
   if (root.length + environment.length === 0) {
     throw new CliError('A worker needs something to serve.', 'Give --root DIR or --environment FILE.yaml.');
   }
-  const { loadDefinitions, rootIdOf } = await workerPackage();
+  const { loadDefinitions, refuseNotRunYet, rootIdOf } = await workerPackage();
   const plain = root.map((folder) => ({ id: rootIdOf(resolve(folder)), root: folder, linkedWorktreeLanes }));
+  const definitions = loadDefinitions(environment, plain);
+  for (const definition of definitions) refuseNotRunYet(definition);
   return [
     ...plain,
-    ...loadDefinitions(environment, plain).map((definition) => ({
+    ...definitions.map((definition) => ({
       id: definition.name,
       root: definition.root,
       linkedWorktreeLanes: definition.linkedWorktreeLanes ?? linkedWorktreeLanes,
       read: definition.read,
       network: definition.network,
+      repositories: definition.repositories.map(
+        ({ path, workspaceId, checkout, identity, gitIdentity, slots, network }) => ({
+          path,
+          workspaceId,
+          checkout,
+          identity,
+          gitIdentity,
+          slots,
+          network,
+        }),
+      ),
     })),
   ];
 }

@@ -71,7 +71,7 @@ describe('examine', { timeout: 60_000 }, () => {
   it('says that setup runs in full where snapshots were asked for and files cannot be cloned', async () => {
     mkdirSync(join(folder, 'src'));
     mkdirSync(join(folder, 'store'), { mode: 0o700 });
-    const { environments } = await examine([
+    const { ok, environments } = await examine([
       write(
         'name: primary',
         'root: src',
@@ -84,11 +84,17 @@ describe('examine', { timeout: 60_000 }, () => {
         'storage: { minFreeBytes: 9007199254740991, setupReserveBytes: 0 }',
       ),
     ]);
-    const [cloning, disk] = environments[0]?.findings ?? [];
+    const [cloning, disk, ...keys] = environments[0]?.findings ?? [];
     // Which it is depends on the file system on which this test runs.
     const sentence = cloning?.verdict === 'ok' ? /can clone files/u : /setup runs in full/u;
     expect(cloning).toMatchObject({ subject: 'snapshots' });
     expect(cloning?.sentence).toMatch(sentence);
     expect(disk).toMatchObject({ subject: 'disk', verdict: 'limited' });
+    // The worker would refuse to start with them.
+    expect(keys.map(({ sentence }) => sentence)).toEqual([
+      expect.stringContaining('env.yaml:3:1: setup: is not run yet'),
+      expect.stringContaining('env.yaml:9:1: storage: is not run yet'),
+    ]);
+    expect(ok).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ export interface ExaminedFault {
   readonly sentence: string;
 }
 
-/** An environment that can be served, with what was found of its storage. */
+/** An environment whose definition is right, with what was found of its storage and of keys that are not run yet. */
 export interface ExaminedEnvironment extends EnvironmentReport {
   readonly findings: readonly Finding[];
 }
@@ -25,11 +25,11 @@ export interface Examination {
 
 /** Looks at the definitions of one worker, and at this machine whatever the definitions are like. */
 export async function examine(files: readonly string[]): Promise<Examination> {
-  const { examineEnvironment, examineMachine, examineStorage } = await workerPackage();
+  const { examineEnvironment, examineKeys, examineMachine, examineStorage } = await workerPackage();
   const { definitions, faults } = await load(files);
   const environments = definitions.map((definition) => ({
     ...examineEnvironment(definition),
-    findings: examineStorage(definition),
+    findings: [...examineStorage(definition), ...examineKeys(definition)],
   }));
   const machine = await examineMachine();
   const findings = [...machine, ...environments.flatMap((environment) => environment.findings)];

@@ -12,8 +12,14 @@ describe('requestOf', () => {
     });
   });
 
+  it('names a repository by its declared path', () => {
+    const request = requestOf('app', ['true'], { repository: 'libs/web', worktree: 'a' });
+    expect(request).toMatchObject({ workspaceId: 'app', repository: 'libs/web', worktree: 'a' });
+  });
+
   it.each([
     ['a worktree that is no segment', { worktree: '../b' }, 'worktree'],
+    ['a repository that leads out', { repository: '../b' }, 'repository'],
     ['a folder that leads out', { cwd: '../b' }, 'cwd'],
     ['a folder from the top', { cwd: '/etc' }, 'cwd'],
   ])('refuses %s before anything is sent, naming it', (_, flags, field) => {

@@ -4,6 +4,7 @@ import { CliError } from '../errors/cli-error.js';
 import { shellLine } from './shell-line.js';
 
 export interface CommandFlags {
+  readonly repository?: string | undefined;
   readonly worktree?: string | undefined;
   readonly cwd?: string | undefined;
   readonly timeout?: number | undefined;
@@ -17,13 +18,14 @@ export interface CommandFlags {
 export function requestOf(
   workspaceId: string,
   words: readonly string[],
-  { worktree, cwd, timeout }: CommandFlags,
+  { repository, worktree, cwd, timeout }: CommandFlags,
 ): ExecuteCommandRequest {
   const parsed = workspaceToolRequestSchema.safeParse({
     protocolVersion,
     operation: 'execute_command',
     workspaceId,
     command: shellLine(words),
+    ...(repository !== undefined && { repository }),
     ...(worktree !== undefined && { worktree }),
     ...(cwd !== undefined && { cwd }),
     ...(timeout !== undefined && { timeoutMs: timeout }),

@@ -1,5 +1,5 @@
 import type { Capabilities, Trace, WorkspaceToolRequest } from '@codelanes/protocol';
-import { isInstructionRead, laneOf, limits, modeOf, operationKinds } from '@codelanes/protocol';
+import { isInstructionRead, laneOf, limits, modeOf, operationKinds, withoutAlias } from '@codelanes/protocol';
 import { randomBytes } from 'node:crypto';
 import type { NewCall } from '../scheduler/store.js';
 import { fingerprintOf } from './fingerprint.js';
@@ -21,7 +21,7 @@ export function newCallOf(request: WorkspaceToolRequest, terms: CallTerms): NewC
   return {
     callId: terms.callId ?? randomBytes(16).toString('hex'),
     workerId: terms.workerId,
-    lane: laneOf(request),
+    lane: laneOf(withoutAlias(terms.capabilities, request)),
     mode: modeOf(request.operation, terms.capabilities.sharedReads),
     pool: isInstructionRead(request) ? 'none' : operationKinds[request.operation].pool,
     principal: terms.principal,

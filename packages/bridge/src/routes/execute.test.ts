@@ -153,6 +153,34 @@ describe('the gate', () => {
   );
 });
 
+describe('the workspace that is the other name of a repository', () => {
+  it('[M6] is its lane before admission, and the worker is told the name that was sent', async () => {
+    const byField = execute(bridge, commandIn('a', { repository: 'app' }));
+    const first = await worker.next();
+    const byName = execute(bridge, commandIn('a', { workspaceId: 'primary:app' }));
+    await untilQueued(bridge, 1);
+    expect((await worker.poll(0)).assignments).toEqual([]);
+    await worker.settleCommand(first);
+    const second = await worker.next();
+    expect(second.lane).toEqual(['primary', 'repo:app', 'worktree:a']);
+    expect(second.lane).toEqual(first.lane);
+    expect(second.request).toMatchObject({ workspaceId: 'primary:app', worktree: 'a' });
+    await worker.settleCommand(second);
+    expect((await byField).status).toBe(200);
+    expect((await byName).json).toMatchObject({ workspaceId: 'primary:app' });
+  });
+
+  it.each([
+    ['beside the field', { workspaceId: 'primary:app', repository: 'app' }, 'send the one or the other'],
+    ['a repository that is not declared', { repository: 'apps' }, 'it has "app"'],
+  ])('is refused %s, before anything is queued', async (_what, fields, said) => {
+    const answer = await execute(bridge, commandBody(fields));
+    expect(answer).toMatchObject({ status: 409, json: { code: 'WORKER_MISMATCH' } });
+    expect(answer.json['error']).toContain(said);
+    expect((await worker.poll(0)).assignments).toEqual([]);
+  });
+});
+
 describe('the worker of a call', () => {
   it('need not be named while there is only one, and must be where there are more', async () => {
     const other = await TestWorker.registered(bridge, { id: 'worker-2' });

@@ -57,10 +57,10 @@ it('refuses a second worker of the same identity while the first one lives, unle
 
 it('bounds the commands of a repository by the capacity that its operator set', async () => {
   const { workspaceTools, ...rest } = testCapabilities();
-  const [workspace] = workspaceTools.workspaces;
+  const [workspace, ...aliases] = workspaceTools.workspaces;
   if (workspace === undefined) throw new Error('The test worker offers a workspace.');
   const bounded = { ...workspace, capacities: [{ repository: 'app', commands: 1 }] };
-  const capabilities = { ...rest, workspaceTools: { ...workspaceTools, workspaces: [bounded] } };
+  const capabilities = { ...rest, workspaceTools: { ...workspaceTools, workspaces: [bounded, ...aliases] } };
   const worker = await TestWorker.registered(bridge, { capabilities });
   const first = execute(bridge, commandIn('a', { repository: 'app' }));
   const running = await worker.next();

@@ -48,6 +48,11 @@ export interface LaneCommand {
   readonly verifyAgain?: (() => void) | undefined;
   /** Writes and syncs the record; the command runs only when that is fulfilled. */
   readonly journalStart: (record: StartRecord) => Promise<void>;
+  /**
+   * Looks after what lies in the lane and is a lane of its own, when nothing of the command runs any more; told
+   * whether the command was stopped. Returns notices.
+   */
+  readonly lookBeneath?: ((wasStopped: boolean) => Promise<readonly string[]>) | undefined;
   /** Called right before the command, or a repair after it, may run. */
   readonly onStart?: ((init: ProcessIdentity) => void) | undefined;
 }
@@ -91,7 +96,7 @@ class LaneRun {
 
   async run(): Promise<LaneOutcome> {
     const { policy, descriptors } = this.#sandbox;
-    const { machine, verifyAgain, journalStart, ...call } = this.#call;
+    const { machine, verifyAgain, journalStart, lookBeneath: _later, ...call } = this.#call;
     const outcome = await executeCommand({
       ...call,
       policy,
@@ -119,7 +124,12 @@ class LaneRun {
       this.#quarantine = 'The processes of the command could not be shown to be gone.';
       return this.#closed();
     }
-    const notices = [...(ending.kind === 'exited' ? [] : this.#clearLock()), ...this.#sweepRefs()];
+    const wasStopped = ending.kind !== 'exited';
+    const notices = [
+      ...(wasStopped ? this.#clearLock() : []),
+      ...this.#sweepRefs(),
+      ...((await this.#call.lookBeneath?.(wasStopped)) ?? []),
+    ];
     if (this.#snapshot === undefined) return [...notices, ...this.#closed()];
     const audit = auditCheckout(this.#snapshot);
     this.#quarantine ??= audit.quarantine;

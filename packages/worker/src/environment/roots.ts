@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { workspaceIdSchema, limits } from '@codelanes/protocol';
 import type { NetworkPolicy } from './network-policy.js';
+import type { FileIdentity } from '../files/directory.js';
 import { liesIn } from '../files/lies-in.js';
 
 /** What one root of a worker was asked to be. */
@@ -9,6 +10,23 @@ export interface RootRequest {
   readonly root: string;
   readonly linkedWorktreeLanes: boolean;
   readonly read: readonly string[];
+  /** What its commands may reach; nothing by default. */
+  readonly network?: NetworkPolicy | undefined;
+  readonly repositories?: readonly RepositoryRequest[] | undefined;
+}
+
+/** A repository beneath a root, as a loaded definition has it. */
+export interface RepositoryRequest {
+  /** As declared, verbatim. */
+  readonly path: string;
+  /** The workspace that is its other name. */
+  readonly workspaceId: string;
+  /** Canonical path of the checkout. */
+  readonly checkout: string;
+  readonly identity: FileIdentity;
+  readonly gitIdentity: FileIdentity;
+  /** Commands that may run at once in it and its worktrees; undefined: as many as the worker has slots. */
+  readonly slots?: number | undefined;
   /** What its commands may reach; nothing by default. */
   readonly network?: NetworkPolicy | undefined;
 }

@@ -54,13 +54,18 @@ export async function walkWithRipgrep(walk: RipgrepWalk, onPath: (path: string) 
   if (walk.executable === undefined) {
     throw new RipgrepFailure('unavailable', 'The machine of this worker has no ripgrep ("rg") on its PATH.');
   }
-  const globs = walk.hidden.flatMap((name) => ['--glob', `!/${name}`]);
+  const globs = walk.hidden.flatMap((name) => ['--glob', `!/${literally(name)}`]);
   const child = spawn(walk.executable, [...fixedArguments, ...globs, ...walk.arguments, '--', './'], {
     cwd: `/proc/self/fd/${walk.directory.fd}`,
     env: {},
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   await untilEnd(child, walk, onPath);
+}
+
+/** A name of which nothing means anything to a glob. */
+function literally(name: string): string {
+  return name.replace(/[*?[\]{}\\!]/gu, '\\$&');
 }
 
 async function untilEnd(

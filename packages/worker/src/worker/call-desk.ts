@@ -1,27 +1,39 @@
 import {
+  assertLaneAdvertised,
   CodelanesError,
   describeLane,
   errorCodeSchema,
   isInstructionRead,
+  laneKey,
   laneOf,
   limits,
   modeOf,
   operationKinds,
+  withoutAlias,
 } from '@codelanes/protocol';
-import type { Assignment, Lease, Report, Settlement, WorkspaceToolResult } from '@codelanes/protocol';
+import type {
+  Assignment,
+  Capabilities,
+  Lease,
+  Report,
+  Settlement,
+  WorkspaceToolResult,
+} from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import { withinTime } from '../clock/within-time.js';
 import type { Connection } from '../connection/connection.js';
 import { Holds } from '../lanes/holds.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { runTool } from '../tools/run-tool.js';
-import { sharedReads } from './offer.js';
+import { capabilitiesOf, sharedReads } from './offer.js';
 import { openLane } from './opened-lane.js';
-import { settleOwedAudit } from './owed-audit.js';
-import { runCommand, type CommandSetting } from './run-command.js';
+import { settleOwedAudits } from './owed-audit.js';
+import { runCommand } from './run-command.js';
 import type { ServedRoot } from './served-root.js';
+import { treeOf } from './served-tree.js';
 import { Stopwatch } from './stopwatch.js';
 import { toolContext } from './tool-setting.js';
+import type { CommandSettings } from './wall.js';
 
 export interface CallDeskOptions {
   readonly roots: readonly ServedRoot[];
@@ -29,9 +41,14 @@ export interface CallDeskOptions {
   readonly connection: Pick<Connection, 'send'>;
   readonly log: Logger;
   /** `undefined` on a machine that cannot wall: then no command is run. */
-  readonly commands: ((root: ServedRoot) => CommandSetting) | undefined;
+  readonly commands: CommandSettings | undefined;
   /** Absolute path of ripgrep, where there is one. */
   readonly ripgrep: string | undefined;
+}
+
+interface Admitted {
+  readonly root: ServedRoot;
+  readonly assignment: Assignment;
 }
 
 /**
@@ -41,6 +58,7 @@ export interface CallDeskOptions {
 export class CallDesk {
   readonly #options: CallDeskOptions;
   readonly #roots: ReadonlyMap<string, ServedRoot>;
+  readonly #capabilities: Capabilities;
   readonly #holds: Holds;
   readonly #log: Logger;
   readonly #running = new Map<string, { stop: AbortController; done: Promise<void> }>();
@@ -51,28 +69,28 @@ export class CallDesk {
     this.#options = options;
     this.#log = options.log;
     this.#roots = new Map(options.roots.map((root) => [root.id, root]));
-    this.#holds = new Holds({ slots: options.slots, filePool: limits.filePool }, (lane) =>
-      options.roots.some((root) => root.quarantine.blocks(lane) !== undefined),
+    this.#capabilities = capabilitiesOf(options.roots, options.commands !== undefined);
+    const capacities = new Map(
+      options.roots.flatMap(({ repositories }) =>
+        repositories.map(({ lane, slots }) => [laneKey(lane), slots] as const),
+      ),
+    );
+    this.#holds = new Holds(
+      { slots: options.slots, filePool: limits.filePool, capacityOf: (key) => capacities.get(key) },
+      (lane) => options.roots.some((root) => root.quarantine.blocks(lane) !== undefined),
     );
   }
 
   take(told: Assignment): void {
-    const assignment = asRequested(told);
-    const { callId, lane, pool } = assignment;
-    const root = this.#roots.get(assignment.request.workspaceId);
-    if (root === undefined) {
-      this.#settle(
-        assignment,
-        rejected(new CodelanesError('WORKER_MISMATCH', 'This worker does not serve that workspace.')),
-      );
-    } else if (this.#closed) {
+    const { callId } = told;
+    if (this.#closed) {
       // Only `busy` carries the lease, by which the bridge takes a call back that this very incarnation fetched.
-      this.#report({ ...leaseOf(assignment), state: 'busy' });
-    } else if (root.journal.knows(callId)) {
+      this.#report({ ...leaseOf(told), state: 'busy' });
+    } else if (this.#options.roots.some((root) => root.journal.knows(callId))) {
       // The bridge has forgotten that it was begun, and with it the lease under which it may still run.
       void this.resolve(callId);
     } else {
-      this.#judge(root, assignment, this.#holds.hold({ callId, lane, mode: assignment.mode, pool }));
+      this.#admit(told);
     }
   }
 
@@ -107,6 +125,41 @@ export class CallDesk {
 
   stopAll(): void {
     for (const { stop } of this.#running.values()) stop.abort();
+  }
+
+  #admit(told: Assignment): void {
+    let admitted: Admitted;
+    try {
+      admitted = this.#asRequested(told);
+    } catch (error) {
+      this.#settle(told, rejected(error));
+      return;
+    }
+    const { root, assignment } = admitted;
+    const { callId, lane, mode, pool } = assignment;
+    this.#judge(root, assignment, this.#holds.hold({ callId, lane, mode, pool }));
+  }
+
+  /**
+   * What a call occupies follows from its request; the wire's word for it is never relied on.
+   *
+   * @throws {CodelanesError} `WORKER_MISMATCH` for a lane that is not offered here.
+   */
+  #asRequested(told: Assignment): Admitted {
+    const { request } = told;
+    assertLaneAdvertised(this.#capabilities, request);
+    const fields = withoutAlias(this.#capabilities, request);
+    const root = this.#roots.get(fields.workspaceId);
+    if (root === undefined) {
+      throw new CodelanesError('WORKER_MISMATCH', 'This worker does not serve that workspace.');
+    }
+    const assignment = {
+      ...told,
+      lane: laneOf(fields),
+      mode: modeOf(request.operation, sharedReads),
+      pool: isInstructionRead(request) ? 'none' : operationKinds[request.operation].pool,
+    } as const;
+    return { root, assignment };
   }
 
   #judge(root: ServedRoot, assignment: Assignment, judgement: ReturnType<Holds['hold']>): void {
@@ -163,8 +216,9 @@ export class CallDesk {
     const { request } = assignment;
     const { commands, connection, ripgrep, log } = this.#options;
     // A read of instructions holds no lane: the command whose audit is owed may be running now.
-    if (assignment.pool !== 'none') await settleOwedAudit(root, commands?.(root), log);
-    const lane = openLane(root, request);
+    const audits = { root, commands, log };
+    if (assignment.pool !== 'none') await settleOwedAudits(audits, assignment.lane);
+    const lane = openLane(root, assignment.lane);
     try {
       if (request.operation !== 'execute_command') {
         return await withinTime(assignment.executionMs, signal, (within) =>
@@ -178,7 +232,9 @@ export class CallDesk {
         stopwatch.start();
         connection.send({ kind: 'started', lease: leaseOf(assignment), init });
       };
-      return await runCommand(commands(root), { root, assignment, request, signal, onStart }, lane);
+      const tree = treeOf(root, assignment.lane);
+      const call = { root, tree, audits, assignment, request, signal, onStart };
+      return await runCommand(commands(root, tree), call, lane);
     } finally {
       lane.close();
     }
@@ -196,17 +252,6 @@ export class CallDesk {
 /** By what a call is found again in the logs of its caller and of the bridge. */
 function traceOf({ callId, requestId, traceparent }: Assignment) {
   return { callId, requestId, traceparent };
-}
-
-/** What a call occupies follows from its request; the wire's word for it is never relied on. */
-function asRequested(told: Assignment): Assignment {
-  const { request } = told;
-  return {
-    ...told,
-    lane: laneOf(request),
-    mode: modeOf(request.operation, sharedReads),
-    pool: isInstructionRead(request) ? 'none' : operationKinds[request.operation].pool,
-  };
 }
 
 function leaseOf({ callId, generation, token }: Assignment): Lease {

@@ -1,10 +1,10 @@
 import { CodelanesError } from '@codelanes/protocol';
-import type { LaneFields } from '@codelanes/protocol';
 import { Directory, sameFile } from '../files/directory.js';
 import { openCheckout } from '../lanes/checkout.js';
 import { openWorktree, type WorktreeIdentity } from '../lanes/verify.js';
 import { checkoutLane, worktreeLane, type LaneFacts } from '../sandbox/lane-facts.js';
 import type { ServedRoot } from './served-root.js';
+import { treeOf, type ServedTree } from './served-tree.js';
 
 /** A lane that has just verified, held open. The caller closes it. */
 export interface OpenedLane {
@@ -19,36 +19,36 @@ export interface OpenedLane {
 }
 
 /**
- * Verifies and opens the lane that a call names. Without Git: no process is started, no link followed.
+ * Verifies and opens a lane of a root. Without Git: no process is started, no link followed.
  *
- * @throws {CodelanesError} `WORKER_MISMATCH` for a field that this root does not offer, `INVALID_REQUEST` or
+ * @throws {CodelanesError} `WORKER_MISMATCH` for what this root does not offer, `INVALID_REQUEST` or
  *   `REGISTRATION_INVALID` saying which check failed.
  */
-export function openLane(root: ServedRoot, fields: LaneFields, expected?: WorktreeIdentity): OpenedLane {
-  if (fields.repository !== undefined || fields.workspaceInstanceId !== undefined) {
-    throw new CodelanesError(
-      'WORKER_MISMATCH',
-      `Workspace "${root.id}" has neither repositories nor instances.`,
-    );
+export function openLane(root: ServedRoot, lane: readonly string[], expected?: WorktreeIdentity): OpenedLane {
+  if (lane[0] !== root.id) {
+    throw new CodelanesError('WORKER_MISMATCH', `Workspace "${root.id}" has no instances.`);
   }
-  if (fields.worktree !== undefined) return openLinkedWorktree(root, fields.worktree, expected);
-  return root.layout.kind === 'checkout' ? openWholeCheckout(root) : openPlainRoot(root);
+  const tree = treeOf(root, lane);
+  const last = lane.length > 1 ? lane.at(-1) : undefined;
+  if (last?.startsWith('worktree:') === true) {
+    return openLinkedWorktree(root, tree, last.slice('worktree:'.length), expected);
+  }
+  return tree.layout.kind === 'checkout' ? openWholeCheckout(tree) : openPlainRoot(root);
 }
 
-/** As `openLane`, for a lane that was kept by its path of segments: in a journal or a quarantine. */
-export function reopenLane(root: ServedRoot, lane: readonly string[]): OpenedLane {
-  const worktree = lane.find((segment) => segment.startsWith('worktree:'))?.slice('worktree:'.length);
-  return openLane(root, { workspaceId: root.id, worktree });
-}
-
-function openLinkedWorktree(root: ServedRoot, name: string, expected?: WorktreeIdentity): OpenedLane {
-  if (!root.hasLanes || root.layout.kind !== 'checkout') {
+function openLinkedWorktree(
+  root: ServedRoot,
+  tree: ServedTree,
+  name: string,
+  expected?: WorktreeIdentity,
+): OpenedLane {
+  if (!tree.hasLanes || tree.layout.kind !== 'checkout') {
     throw new CodelanesError(
       'WORKER_MISMATCH',
       `Workspace "${root.id}" does not offer linked worktree lanes.`,
     );
   }
-  const worktree = openWorktree(root.layout.pin, name, expected);
+  const worktree = openWorktree(tree.layout.pin, name, expected);
   return {
     facts: worktreeLane(worktree),
     directory: worktree.directory,
@@ -60,9 +60,9 @@ function openLinkedWorktree(root: ServedRoot, name: string, expected?: WorktreeI
   };
 }
 
-function openWholeCheckout(root: ServedRoot): OpenedLane {
-  const pin = root.layout.kind === 'checkout' ? root.layout.pin : undefined;
-  const checkout = openCheckout(root.path, pin);
+function openWholeCheckout(tree: ServedTree): OpenedLane {
+  const pin = tree.layout.kind === 'checkout' ? tree.layout.pin : undefined;
+  const checkout = openCheckout(tree.path, pin);
   return {
     facts: checkoutLane(checkout),
     directory: checkout.directory,

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { limits, workerIdSchema } from '@codelanes/protocol';
+import { limits, repositoryPathSchema, workerIdSchema, workspaceIdSchema } from '@codelanes/protocol';
 import { z } from 'zod';
 import { defaultConnectionClocks } from '../connection/messages.js';
 import { liesIn } from '../files/lies-in.js';
@@ -9,6 +9,19 @@ import { loadedNetworkPolicySchema } from '../environment/network-policy.js';
 import { compileRoots } from '../environment/roots.js';
 
 const milliseconds = z.int().min(1);
+
+const fileIdentitySchema = z.strictObject({ dev: z.bigint(), ino: z.bigint() });
+
+/** A repository as a loaded definition has it. */
+const repositoryOptionsSchema = z.strictObject({
+  path: repositoryPathSchema,
+  workspaceId: workspaceIdSchema,
+  checkout: z.string().min(1),
+  identity: fileIdentitySchema,
+  gitIdentity: fileIdentitySchema,
+  slots: z.int().min(1).max(limits.slots).optional(),
+  network: loadedNetworkPolicySchema.optional(),
+});
 
 /** What the caller of `startWorker` gives; everything but where to connect and what to serve has a default. */
 export const workerOptionsSchema = z.strictObject({
@@ -25,6 +38,7 @@ export const workerOptionsSchema = z.strictObject({
         read: z.array(z.string()).default([]),
         /** What its commands may reach, as a loaded definition has it. */
         network: loadedNetworkPolicySchema.optional(),
+        repositories: z.array(repositoryOptionsSchema).default([]),
       }),
     )
     .min(1, 'expected at least one root'),

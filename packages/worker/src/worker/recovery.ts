@@ -1,15 +1,13 @@
-import { CodelanesError } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import { removeFile } from '../files/write.js';
 import { FileRefusal } from '../files/refusal.js';
-import { openCheckout } from '../lanes/checkout.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { recover } from '../lanes/recovery.js';
 import type { WriteRecord } from '../lanes/journal-record.js';
-import { removePlantedRefs } from '../sandbox/planted-refs.js';
-import { reopenLane } from './opened-lane.js';
+import { openLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
+import { sweepRefs } from './swept-tree.js';
 
 /**
  * Brings a root into order after whatever ended the last worker: kills what it left, clears the locks of Git
@@ -28,7 +26,9 @@ export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: L
   const interrupted = recovered.commands.map(({ call }) => call);
   if (interrupted.length > 0) {
     log.warn({ workspace: root.id, interrupted }, 'commands of an earlier worker were ended');
-    sweepRefs(root, log);
+    for (const tree of [root, ...root.repositories]) {
+      for (const notice of sweepRefs(tree).notices) log.warn({ workspace: root.id }, notice);
+    }
   }
   for (const command of recovered.commands) {
     if (quarantine.blocks(command.lane) === undefined) clearStaleLock(root, command.lane);
@@ -39,25 +39,9 @@ export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: L
   }
 }
 
-/** What a call that was cut short may have planted among the refs, before the operator's own Git meets it. */
-function sweepRefs(root: ServedRoot, log: Logger): void {
-  if (root.layout.kind !== 'checkout') return;
-  try {
-    const checkout = openCheckout(root.path, root.layout.pin);
-    try {
-      for (const notice of removePlantedRefs(checkout.git).notices) log.warn({ workspace: root.id }, notice);
-    } finally {
-      checkout.close();
-    }
-  } catch (error) {
-    // A checkout that does not verify is not to be touched.
-    if (!CodelanesError.is(error)) throw error;
-  }
-}
-
 function removeTemporary(root: ServedRoot, { lane, path, temporary }: WriteRecord): void {
   try {
-    const opened = reopenLane(root, lane);
+    const opened = openLane(root, lane);
     try {
       removeFile(opened.directory, [...path.split('/').slice(0, -1), temporary].join('/'));
     } finally {

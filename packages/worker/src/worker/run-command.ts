@@ -9,10 +9,13 @@ import { laneTop } from '../sandbox/lane-facts.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedFolders } from '../sandbox/worker-folders.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
+import type { AuditSetting } from './owed-audit.js';
+import { RepositoriesBeneath } from './repositories-beneath.js';
 import { homeKey, type ServedRoot } from './served-root.js';
+import type { ServedTree } from './served-tree.js';
 import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
 
-/** What every command of a root is run with. */
+/** What every command of a tree is run with. */
 export interface CommandSetting {
   readonly machine: MachineFacts;
   readonly shared: SharedFolders;
@@ -27,6 +30,9 @@ export interface CommandSetting {
 
 export interface CommandCall {
   readonly root: ServedRoot;
+  readonly tree: ServedTree;
+  /** With what audits beneath the lane are done. */
+  readonly audits: AuditSetting;
   readonly assignment: Assignment;
   readonly request: ExecuteCommandRequest;
   readonly signal: AbortSignal;
@@ -54,6 +60,7 @@ class CommandRun {
   readonly #setting: CommandSetting;
   readonly #call: CommandCall;
   readonly #lane: OpenedLane;
+  #beneath: RepositoriesBeneath | undefined;
   #init: ProcessIdentity | undefined;
 
   constructor(setting: CommandSetting, call: CommandCall, lane: OpenedLane) {
@@ -63,7 +70,7 @@ class CommandRun {
   }
 
   async run(): Promise<ExecuteCommandResult> {
-    const { root, request } = this.#call;
+    const { tree, request } = this.#call;
     let audited = false;
     try {
       const outcome = await this.#execute();
@@ -73,13 +80,16 @@ class CommandRun {
       return resultOf(request, outcome);
     } finally {
       const isOwed = this.#init !== undefined && !audited;
-      if (this.#lane.facts.kind === 'checkout' && !isOwed) forgetSnapshot(root.stateDir);
+      if (!isOwed) {
+        if (this.#lane.facts.kind === 'checkout') forgetSnapshot(tree.stateDir);
+        this.#beneath?.forget();
+      }
     }
   }
 
   #execute(): Promise<LaneOutcome> {
     const { machine, shared, network, networkHost, killGraceMs, goneWithinMs } = this.#setting;
-    const { root, assignment, request, signal, onStart } = this.#call;
+    const { root, audits, assignment, request, signal, onStart } = this.#call;
     return runInLane({
       lane: this.#lane.facts,
       homeKey: homeKey(root, assignment.lane),
@@ -96,8 +106,10 @@ class CommandRun {
       signal,
       journalId: root.journal.id,
       verifyAgain: () => {
-        openLane(root, request, this.#lane.identity).close();
+        openLane(root, assignment.lane, this.#lane.identity).close();
+        this.#beneath = RepositoriesBeneath.look(audits, assignment.lane);
       },
+      lookBeneath: (wasStopped) => this.#beneath?.audit(wasStopped) ?? Promise.resolve([]),
       journalStart: (record) => this.#record(record),
       onStart: (init) => {
         this.#init = init;
@@ -107,9 +119,10 @@ class CommandRun {
   }
 
   async #record({ stage, init, snapshot }: StartRecord): Promise<void> {
-    const { root, assignment } = this.#call;
+    const { root, tree, assignment } = this.#call;
     const start = { call: assignment.callId, lane: assignment.lane, process: init };
-    if (snapshot !== undefined) await keepSnapshot(root.stateDir, snapshot);
+    if (snapshot !== undefined) await keepSnapshot(tree.stateDir, snapshot);
+    if (stage === 'command') await this.#beneath?.keep();
     await (stage === 'command' ? root.journal.startCommand(start) : root.journal.continueCommand(start));
   }
 

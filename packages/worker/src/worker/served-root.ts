@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { laneKey, type Lane } from '@codelanes/protocol';
-import type { Root } from '../environment/roots.js';
-import { identityOf, type FileIdentity } from '../files/directory.js';
+import { laneKey, laneOf, type Lane } from '@codelanes/protocol';
+import { noNetwork } from '../environment/network-policy.js';
+import { RootError, type RepositoryRequest, type Root } from '../environment/roots.js';
+import { identityOf, sameFile, type FileIdentity } from '../files/directory.js';
 import { pinCheckout, type CheckoutPin } from '../lanes/checkout.js';
 import { Journal } from '../lanes/journal.js';
 import { LaneRefusal } from '../lanes/lane-refusal.js';
@@ -10,24 +11,12 @@ import { hostProcesses } from '../lanes/processes.js';
 import { Quarantine } from '../lanes/quarantine.js';
 import { MachineLock } from '../lanes/machine-lock.js';
 import { RootLock, rootKey } from '../lanes/root-lock.js';
-
-/** What stands at a root: a checkout with its lanes, or a plain folder, which is one lane. */
-export type Layout =
-  | { readonly kind: 'checkout'; readonly pin: CheckoutPin }
-  | { readonly kind: 'plain'; readonly identity: FileIdentity; readonly why: string };
+import type { Layout, ServedRepository, TreeOfTrees } from './served-tree.js';
 
 /** One root in the hands of this worker: locked, with its journal and quarantine open. */
-export interface ServedRoot {
+export interface ServedRoot extends TreeOfTrees {
   readonly id: string;
-  /** Canonical path; never leaves the worker. */
-  readonly path: string;
-  readonly lane: Lane;
-  readonly layout: Layout;
-  /** Linked worktrees are lanes here. */
-  readonly hasLanes: boolean;
   readonly read: readonly string[];
-  /** What is kept of this root: journal, quarantine, snapshots. */
-  readonly stateDir: string;
   readonly journal: Journal;
   readonly quarantine: Quarantine;
   close(): Promise<void>;
@@ -46,7 +35,7 @@ export function homeKey({ stateDir }: ServedRoot, lane: Lane): string {
 /**
  * Takes a root: its locks first, then everything that only their holder may open.
  *
- * @throws {RootError} where another worker holds it.
+ * @throws {RootError} where another worker holds it, or a repository is not the one that was declared.
  */
 export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot> {
   const identity = identityOf(statSync(root.root, { bigint: true }));
@@ -69,8 +58,10 @@ export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot
       lane: [root.id],
       layout,
       hasLanes: root.linkedWorktreeLanes && layout.kind === 'checkout',
+      network: root.network ?? noNetwork,
       read: root.read,
       stateDir: folder,
+      repositories: (root.repositories ?? []).map((declared) => servedRepository(root, declared, stateDir)),
       journal,
       quarantine,
       close,
@@ -88,4 +79,40 @@ function layoutOf(path: string, identity: FileIdentity): Layout {
     if (!(error instanceof LaneRefusal)) throw error;
     return { kind: 'plain', identity, why: error.message };
   }
+}
+
+function servedRepository(root: Root, declared: RepositoryRequest, stateDir: string): ServedRepository {
+  const { path, workspaceId, checkout, slots, network = noNetwork } = declared;
+  return {
+    repository: path,
+    workspaceId,
+    path: checkout,
+    lane: laneOf({ workspaceId: root.id, repository: path }),
+    layout: { kind: 'checkout', pin: pinRepository(root, declared) },
+    hasLanes: root.linkedWorktreeLanes,
+    network,
+    stateDir: rootStateDir(stateDir, declared.identity),
+    slots,
+  };
+}
+
+function pinRepository(
+  { id }: Root,
+  { path, checkout, identity, gitIdentity }: RepositoryRequest,
+): CheckoutPin {
+  let pin: CheckoutPin;
+  try {
+    pin = pinCheckout(checkout);
+  } catch (error) {
+    if (!(error instanceof LaneRefusal)) throw error;
+    throw new RootError(`The repository "${path}" of "${id}" cannot be served. ${error.message}`, {
+      cause: error,
+    });
+  }
+  const isFound =
+    pin.root === checkout && sameFile(pin.rootIdentity, identity) && sameFile(pin.gitIdentity, gitIdentity);
+  if (isFound) return pin;
+  throw new RootError(
+    `The repository "${path}" of "${id}" was replaced while the worker started: start it again.`,
+  );
 }

@@ -20,7 +20,7 @@ import { recoverRoot } from './recovery.js';
 import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
-import { prepareWall } from './wall.js';
+import { prepareWall, type CommandSettings } from './wall.js';
 
 /** Room for the worker's own threads, file tools and sandboxes, beside what its commands may start. */
 const ownProcesses = 1024;
@@ -60,7 +60,7 @@ export class Serving {
     log: Logger,
     roots: readonly ServedRoot[],
     journalId: string,
-    commands: Awaited<ReturnType<typeof prepareWall>>,
+    commands: CommandSettings | undefined,
     networkHost: NetworkProcess,
   ) {
     this.#options = options;
@@ -115,7 +115,11 @@ export class Serving {
       const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
       const commands = await prepareWall(options, networkHost, log);
       for (const root of roots) {
-        if (root.quarantine.list().length === 0) await settleOwedAudit(root, commands?.(root), log);
+        for (const tree of [root, ...root.repositories]) {
+          if (root.quarantine.blocks(tree.lane) === undefined) {
+            await settleOwedAudit({ root, commands, log }, tree);
+          }
+        }
       }
       return new Serving(options, log, roots, journalId, commands, networkHost);
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Assignment } from '@codelanes/protocol';
 import type { ToolContext } from '../tools/tool-context.js';
 import type { OpenedLane } from './opened-lane.js';
 import type { ServedRoot } from './served-root.js';
+import { repositoriesBeneath } from './served-tree.js';
 
 export interface ToolCall {
   readonly root: ServedRoot;
@@ -19,7 +20,10 @@ export function toolContext({ root, lane, assignment, ripgrep, signal }: ToolCal
     directory: lane.directory,
     lane: describeLane(assignment.lane),
     // A walk of the checkout would answer with every lane's copy of the same file.
-    hidden: lane.facts.kind === 'checkout' ? ['.worktrees'] : [],
+    hidden: [
+      ...(lane.facts.kind === 'checkout' ? ['.worktrees'] : []),
+      ...repositoriesBeneath(root, assignment.lane).map(({ repository }) => `${repository}/.worktrees`),
+    ],
     ripgrep,
     signal,
     beforeWrite: ({ path, temporary }) =>

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { findProgram } from '../files/find-program.js';
 import { readGlobalSettings } from '../git/global-config.js';
-import { noNetwork } from '../environment/network-policy.js';
 import type { NetworkHost } from '../network/network-host.js';
 import { gatherMachineFacts } from '../sandbox/machine-facts.js';
 import { selfTest } from '../sandbox/self-test.js';
@@ -9,6 +8,10 @@ import { writeSharedFolders } from '../sandbox/worker-folders.js';
 import type { CompiledOptions } from './options.js';
 import type { CommandSetting } from './run-command.js';
 import type { ServedRoot } from './served-root.js';
+import type { ServedTree } from './served-tree.js';
+
+/** What the commands of a tree of a root are run with. */
+export type CommandSettings = (root: ServedRoot, tree: ServedTree) => CommandSetting;
 
 /**
  * Gets the sandbox ready and attacks it once. `undefined`: this machine cannot wall, which the log explains
@@ -18,7 +21,7 @@ export async function prepareWall(
   options: CompiledOptions,
   networkHost: NetworkHost,
   log: Logger,
-): Promise<((root: ServedRoot) => CommandSetting) | undefined> {
+): Promise<CommandSettings | undefined> {
   const searchPath = process.env['PATH'] ?? '/usr/bin:/bin';
   const realGit = findProgram('git', searchPath);
   if (realGit === undefined) {
@@ -36,11 +39,10 @@ export async function prepareWall(
   const machines = new Map(
     options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read })]),
   );
-  const networks = new Map(options.roots.map(({ id, network }) => [id, network]));
-  return (root) => ({
+  return (root, { network }) => ({
     machine: machines.get(root.id) ?? machine,
     shared,
-    network: networks.get(root.id) ?? noNetwork,
+    network,
     networkHost,
     killGraceMs,
     goneWithinMs,

@@ -18,7 +18,7 @@ export interface RedisConnections {
 const retryDelayMs = (attempt: number): number => Math.min(25 * attempt, 500);
 
 const common = {
-  // About three seconds in all: longer than a restart takes, shorter than a caller's patience.
+  // Under two seconds in all: longer than a restart takes, shorter than a caller's patience.
   maxRetriesPerRequest: 10,
   // After a failover the old address may be a replica for a while: connect anew and send again.
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),

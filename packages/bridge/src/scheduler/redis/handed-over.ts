@@ -6,9 +6,9 @@ const remembered = 10_000;
 const begun = new Set(['delivered', 'running', 'cancelling', 'settled', 'interrupted']);
 
 /**
- * Which calls were handed to a worker and how they ended was not read yet, as far as this process has heard. A Redis that comes back without its last
- * seconds may hold such a call as waiting, and whoever leaves the queue there counts as one that never ran: here it
- * is known that it may have.
+ * Which calls were handed to a worker, as far as this process has heard and has not read how they ended. A Redis that
+ * comes back without its last seconds may hold such a call as waiting, and whoever leaves the queue there counts as
+ * one that never ran: here it is known that it may have.
  */
 export class HandedOver {
   /** The oldest first. */

@@ -28,7 +28,14 @@ export function testCapabilities(): Capabilities {
     workspaceTools: {
       protocolVersion: 1,
       operations: [...operationSchema.options],
-      workspaces: [{ id: 'primary', workspaceScopes: ['git_linked_worktree', 'repository'] }],
+      workspaces: [
+        { id: 'primary', workspaceScopes: ['git_linked_worktree', 'repository'] },
+        {
+          id: 'primary:app',
+          workspaceScopes: ['git_linked_worktree'],
+          aliasOf: { workspaceId: 'primary', repository: 'app' },
+        },
+      ],
       writeFileModes: ['replace', 'create'],
       commandResultFeatures: ['lane_git'],
     },
