@@ -45,6 +45,9 @@ export class BridgeRefusal extends Error {
 
 const refusalSchema = z.looseObject({ code: z.string(), error: z.string() });
 
+/** A batch that comes this much later than the bridge wrote it was not merely on its way. */
+const heldBackMs = 1_000;
+
 type Body<T> = Omit<T, 'version'>;
 
 /** The worker's five requests. A rejection that is no `BridgeRefusal` means that no answer came. */
@@ -53,14 +56,14 @@ export class BridgeClient {
   readonly #headers: Record<string, string>;
   readonly #agent: Agent;
   readonly #requestMs: number;
-  /** Nothing but this machine's own network lies between, so that lines come as they are written. */
-  readonly #isNear: boolean;
+  /** Whether lines come as they are written, as they do where nothing but this machine's own network lies between. */
+  #takesStreams: boolean;
 
   constructor(options: { bridgeUrl: string; workerId: string; token: string; requestMs: number }) {
     this.#base = `${options.bridgeUrl.replace(/\/+$/, '')}/v1/workers/${encodeURIComponent(options.workerId)}`;
     this.#headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' };
     this.#requestMs = options.requestMs;
-    this.#isNear = isLoopback(new URL(options.bridgeUrl));
+    this.#takesStreams = isLoopback(new URL(options.bridgeUrl));
     this.#agent = new Agent({
       keepAliveTimeout: 60_000,
       connect: { lookup: cachedLookup(), timeout: options.requestMs },
@@ -73,16 +76,24 @@ export class BridgeClient {
     return this.#post('register', body, registerReplySchema);
   }
 
-  /** Resolves when the bridge has said all that this poll brings; every batch is handed over as it comes. */
+  /**
+   * Resolves when the bridge has said all that this poll brings; every batch is handed over as it comes. No stream is
+   * asked for any more after a batch that something in between has held back.
+   */
   async poll(
     body: Body<PollRequest>,
     signal: AbortSignal,
     onBatch: (batch: PollReply) => void,
   ): Promise<void> {
-    const stream = this.#isNear;
+    const startedAt = performance.now();
+    const stream = this.#takesStreams;
     await withinTime(this.#requestMs + body.waitMs, signal, async (within) => {
       const { body: reply } = await this.#answer('poll', { ...body, stream }, within);
-      for await (const line of linesOf(reply)) onBatch(pollReplySchema.parse(JSON.parse(line)));
+      for await (const line of linesOf(reply)) {
+        const batch = pollReplySchema.parse(JSON.parse(line));
+        if (performance.now() - startedAt - batch.heldMs > heldBackMs) this.#takesStreams = false;
+        onBatch(batch);
+      }
     });
   }
 

@@ -6,7 +6,7 @@ import { defaultConnectionClocks } from './messages.js';
 import type { FromConnection } from './messages.js';
 import { Session } from './session.js';
 
-type Reply = { status?: number; body: object } | { pieces: string[] } | 'hang';
+type Reply = { status?: number; body: object; afterMs?: number } | { pieces: string[] } | 'hang';
 type Handler = (route: string, body: Record<string, unknown>) => Reply;
 
 const open: { close(): void }[] = [];
@@ -49,8 +49,10 @@ async function bridge(handle: Handler): Promise<string> {
         for (const piece of reply.pieces) response.write(piece);
         return;
       }
-      response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(reply.body));
+      setTimeout(() => {
+        response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(reply.body));
+      }, reply.afterMs ?? 0);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -198,6 +200,18 @@ describe('Session', () => {
       .poll(() => said.filter(({ kind }) => kind === 'assignment'))
       .toMatchObject([{ assignment: { callId: id('a') } }, { assignment: { callId: id('b') } }]);
     expect(polls).toEqual([true]);
+  });
+
+  it('asks for no stream any more where something on the way holds its lines back', async () => {
+    const polls: unknown[] = [];
+    const url = await bridge((route, body) => {
+      if (route === 'register') return { body: registered };
+      polls.push(body['stream']);
+      if (polls.length > 1) return 'hang';
+      return { body: { version: 1, heldMs: 0, assignments: [], cancellations: [] }, afterMs: 1_100 };
+    });
+    void session(url).under.run();
+    await expect.poll(() => polls, { timeout: 5_000 }).toEqual([true, false]);
   });
 
   it('tells the start of a call that goes on, and not that of one that settles at once', async () => {
