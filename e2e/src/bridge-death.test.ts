@@ -24,12 +24,19 @@ function exec(lane: string, command: string, ...flags: readonly string[]): Cli {
   return Cli.start(words, { environment: asCaller(deployment) });
 }
 
+/** A worker tells a start a little later; who watches the call is told as soon as the bridge knows. */
+async function untilToldRunning(): Promise<void> {
+  const caller = deployment.caller();
+  await expect.poll(async () => (await caller.lanes()).running).toMatchObject([{ state: 'running' }]);
+}
+
 describe('a bridge that is killed in the middle of a command', () => {
   it('and is back at once has the command stopped, as nobody waits for it, before the lane is used again', async () => {
     const marker = newMarker();
     const call = exec('a', `setsid sleep ${marker} & ${logging('orphan', 5_000)}`);
     await CallLog.untilWorking(fileOf('a'), 'orphan');
     await untilSleeping(marker);
+    await untilToldRunning();
     await deployment.bridge?.end('SIGKILL');
     const { status, stderr } = await call.ended;
     expect(status).toBe(123);
