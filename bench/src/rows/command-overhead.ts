@@ -62,7 +62,7 @@ async function measure(
       const through: Kind = (worktree) => caller.run('true', worktree);
       const bare: Kind = (worktree) =>
         lanes.get(worktree)?.run('true') ?? Promise.reject(new Error('no lane'));
-      await alternate(worktrees, 16, through, bare);
+      await alternate(worktrees, 64, through, bare);
       const found = await repeat(rounds, () => alternate(worktrees, callsPerRound, through, bare));
       return {
         rounds: found.map((round) => round.through - round.bare),

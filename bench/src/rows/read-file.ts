@@ -7,6 +7,8 @@ import { inTemporaryFolder } from '../rig/temporary-folder.js';
 import type { Measured, Row } from '../row.js';
 
 const readsPerRound = 300;
+/** After so many the figures of a round do not fall any more from one to the next. */
+const warmUpReads = 2_000;
 
 export const readFile: Row = {
   name: 'read-file',
@@ -30,7 +32,7 @@ async function measure(folder: string, rounds: number): Promise<Measured> {
         status: await elapsedMs(() => caller.status()),
       }));
     // Every path is compiled by the time that counts.
-    await alternate(readsPerRound);
+    await alternate(warmUpReads);
     const found = await repeat(rounds, async () => {
       const pairs = await alternate(readsPerRound);
       return {
