@@ -66,6 +66,7 @@ export {
 } from './headers.js';
 export type { Trace } from './trace.js';
 export { requestIdSchema, traceparentSchema } from './trace.js';
+export { isLoopbackHost, isLoopbackUrl } from './loopback.js';
 export type { QuarantinedLane } from './quarantined-lane.js';
 export { quarantinedLaneSchema, quarantinedLanesSchema } from './quarantined-lane.js';
 export type { ClientGeneration } from './generation.js';

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isLoopbackUrl } from '@codelanes/protocol';
 import { CliError } from '../errors/cli-error.js';
 
 /**
@@ -12,17 +12,11 @@ export function parseBridgeUrl(text: string, insecureHttp: boolean): string {
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new CliError(`"${text}" is no address of a bridge.`, 'Give one like https://bridge.example.org.');
   }
-  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !insecureHttp && !isLoopbackUrl(url)) {
     throw new CliError(
       `${url.origin} would carry the token in clear text over a network.`,
       'Use https, or say --insecure-http where the network is trusted.',
     );
   }
   return text.replace(/\/+$/, '');
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))
-  );
 }

@@ -1,5 +1,4 @@
-import { clientGenerationSchema, limits } from '@codelanes/protocol';
-import { isIPv4 } from 'node:net';
+import { clientGenerationSchema, isLoopbackHost, limits } from '@codelanes/protocol';
 import { z } from 'zod';
 import type { RateTerms } from '../auth/rate-limit.js';
 import type { TokenSet } from '../auth/static-tokens.js';
@@ -83,7 +82,7 @@ const bridgeOptionsSchema = z
     metrics: z.enum(['admin', 'open', 'off']).default('admin'),
     logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   })
-  .refine(({ host, allowNonLoopback }) => allowNonLoopback || isLoopback(host), {
+  .refine(({ host, allowNonLoopback }) => allowNonLoopback || isLoopbackHost(host), {
     path: ['host'],
     error:
       'plain HTTP beyond this machine needs allowNonLoopback; better let a TLS proxy stand before the bridge',
@@ -133,8 +132,4 @@ function optionFault(error: z.ZodError): string {
   const issue = error.issues[0];
   const option = issue?.path.join('.') ?? '';
   return `The bridge cannot start: option ${option === '' ? 'object' : option}: ${issue?.message ?? 'invalid'}.`;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

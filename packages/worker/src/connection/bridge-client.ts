@@ -1,6 +1,7 @@
 import { lookup as resolveName } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import {
+  isLoopbackUrl,
   pollReplySchema,
   registerReplySchema,
   renewReplySchema,
@@ -23,7 +24,6 @@ import type {
 import { Agent, request, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { withinTime } from '../clock/within-time.js';
-import { isLoopback } from './loopback.js';
 
 /** The bridge answered, with an error: it will say the same again until something changes. */
 export class BridgeRefusal extends Error {
@@ -63,7 +63,7 @@ export class BridgeClient {
     this.#base = `${options.bridgeUrl.replace(/\/+$/, '')}/v1/workers/${encodeURIComponent(options.workerId)}`;
     this.#headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' };
     this.#requestMs = options.requestMs;
-    this.#takesStreams = isLoopback(new URL(options.bridgeUrl));
+    this.#takesStreams = isLoopbackUrl(new URL(options.bridgeUrl));
     this.#agent = new Agent({
       keepAliveTimeout: 60_000,
       connect: { lookup: cachedLookup(), timeout: options.requestMs },

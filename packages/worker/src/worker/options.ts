@@ -1,10 +1,15 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { limits, repositoryPathSchema, workerIdSchema, workspaceIdSchema } from '@codelanes/protocol';
+import {
+  isLoopbackUrl,
+  limits,
+  repositoryPathSchema,
+  workerIdSchema,
+  workspaceIdSchema,
+} from '@codelanes/protocol';
 import { z } from 'zod';
 import { defaultConnectionClocks } from '../connection/messages.js';
 import { liesIn } from '../files/lies-in.js';
-import { isLoopback } from '../connection/loopback.js';
 import { loadedNetworkPolicySchema } from '../environment/network-policy.js';
 import { compileRoots } from '../environment/roots.js';
 
@@ -120,7 +125,7 @@ function defaultStateDir(home: string): string {
 }
 
 function refusePlainHttp(url: URL, allowed: boolean): void {
-  if (url.protocol === 'https:' || isLoopback(url) || allowed) return;
+  if (url.protocol === 'https:' || isLoopbackUrl(url) || allowed) return;
   throw new OptionsError(
     `${url.origin} is plain http to another machine. Use https, or add --insecure-http to send the token in the clear.`,
   );
