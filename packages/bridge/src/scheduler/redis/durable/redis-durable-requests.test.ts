@@ -211,6 +211,21 @@ describe('a durable request', () => {
     for (const [, ms] of ofWorker) expect(ms).toBeGreaterThan(24 * hour);
   });
 
+  it('keeps its name for as long as it is kept, and a refused one lets go of it within a minute', async () => {
+    const store = replica({ principalQueueLength: 1 });
+    await worker.run(a);
+    await submit(store, request('taken-in'));
+    expect(await store.durable.submit(request('refused'))).toMatchObject({
+      error: { code: 'WORKER_QUEUE_FULL' },
+    });
+    const livesOf = (id: string) =>
+      server.ask((client) => client.pttl(`durable-${prefixes}:request:{ann:${id}}`));
+    expect(await livesOf('taken-in')).toBeGreaterThan(24 * hour);
+    const refusedLives = await livesOf('refused');
+    expect(refusedLives).toBeGreaterThan(0);
+    expect(refusedLives).toBeLessThanOrEqual(60_000);
+  });
+
   it('gives way to newer ones, from the oldest that has ended on, where too many are kept', async () => {
     const store = replica();
     const endOne = async (id: string) => {

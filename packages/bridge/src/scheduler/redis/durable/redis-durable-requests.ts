@@ -51,7 +51,7 @@ export class RedisDurableRequests implements DurableRequests {
     const { scripts, keys, settings, whereabouts } = this.#parts;
     const principal = storedText(call.principal);
     const lifeMs = durableEndKeptMs + queueWaitMs + executionMs + slackMs;
-    const holder = await this.#requests.claim(principal, requestId, workerId, lifeMs);
+    const holder = await this.#requests.claim(principal, requestId, workerId);
     if (holder !== workerId) {
       return refused('REQUEST_CONFLICT', `Request ${requestId} is for worker ${holder}.`);
     }
@@ -75,7 +75,10 @@ export class RedisDurableRequests implements DurableRequests {
     if (refusal !== undefined) return refusal;
     const view = readRequest({ requestId, workerId, principal }, reply.values);
     if (view === undefined) throw new Error(`request ${requestId} was taken in, but is not told of`);
-    await whereabouts.claim(view.callId, workerId, lifeMs);
+    await Promise.all([
+      this.#requests.keep(principal, requestId, workerId, lifeMs),
+      whereabouts.claim(view.callId, workerId, lifeMs),
+    ]);
     return { ok: true, view };
   }
 
