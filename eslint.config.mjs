@@ -16,10 +16,11 @@ const arrows = {
 
 /** The floors inside a package, from the top; a floor may import only floors below it. */
 const floors = {
-  'packages/bridge': [['server'], ['routes'], ['dispatch', 'auth'], ['metrics'], ['scheduler']],
+  'packages/bridge': [['server'], ['routes'], ['dispatch', 'auth'], ['pairing'], ['metrics'], ['scheduler']],
   'packages/worker': [
     ['worker'],
     ['tools'],
+    ['setup', 'preparation', 'programmatic'],
     ['commands'],
     ['sandbox'],
     ['network'],

@@ -36,13 +36,30 @@ function childOf(name: 'bridge' | 'worker'): number {
 describe('codelanes up', () => {
   it('says how to call it, and keeps its tokens to their owner', () => {
     expect(up.stdout).toMatch(/Serving repo at http:\/\/127\.0\.0\.1:\d+\. Ctrl-C stops\./);
-    expect(up.stdout).toContain('codelanes exec --worktree a -- npm test');
+    expect(up.stdout).toContain(`codelanes exec --state ${state} --worktree a -- npm test`);
     for (const file of ['tokens/caller', 'tokens/admin', 'tokens/worker', 'connection.json']) {
       expect(statSync(join(state, file)).mode & 0o077).toBe(0);
     }
     const token = readFileSync(join(state, 'tokens/caller'), 'utf8').trim();
     expect(`${up.stdout}${up.stderr}`).not.toContain(token);
     expect(processesWith(token)).toEqual([]);
+  });
+
+  it('refuses a second one with its state folder, and stays the one that is found', async () => {
+    const second = Cli.start([
+      'up',
+      '--root',
+      repository.root,
+      '--port',
+      '0',
+      '--state',
+      state,
+      '--allow-root',
+    ]);
+    const { status, stderr } = await second.ended;
+    expect(status).toBe(1);
+    expect(stderr).toContain(`Another "codelanes up" runs with the state folder ${state}.`);
+    expect((await exec('--', 'true').ended).status).toBe(0);
   });
 
   it('[L22] runs commands of two worktrees side by side, each with its own output and status', async () => {

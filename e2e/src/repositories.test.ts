@@ -343,9 +343,12 @@ describe('a definition that asks for what this version does not run', () => {
     asking.define(
       'name: primary',
       `root: ${asking.root}`,
-      'repositories: [{ path: api, setup: { command: npm ci } }]',
+      'repositories:',
+      '  - path: api',
+      '    remote: https://example.org/o/n',
+      '    credentials: { kind: command, command: "true" }',
     );
-    const said = `${asking.file}:3:29: repositories.0.setup: is not run yet by this version`;
+    const said = `${asking.file}:6:5: repositories.0.credentials: is not run yet by this version`;
     const words = ['--environment', asking.file, '--state', `${asking.folder}/state`];
     const worker = await Cli.run(['worker', ...words]);
     expect(worker.status).not.toBe(0);

@@ -11,7 +11,7 @@ const needed = {
 };
 
 /** Programs that only tests run. */
-const neededByTests = { 'redis-server': 'redis-server' };
+const neededByTests = { 'redis-server': 'redis-server', openssl: 'openssl' };
 
 /** @param {string} program */
 export function isOnPath(program) {

@@ -15,12 +15,16 @@ export interface ChildBridge {
 }
 
 /** A bridge in a process of its own, with its usual settings but no rate limit. */
-export async function startChildBridge(store: BridgeOptions['store']): Promise<ChildBridge> {
+export async function startChildBridge(
+  store: BridgeOptions['store'],
+  more: Partial<BridgeOptions> = {},
+): Promise<ChildBridge> {
   const options: BridgeOptions = {
     port: 0,
     tokens: { callers: [tokens.caller], admin: tokens.admin, worker: tokens.worker },
     rateLimit: 'off',
     store,
+    ...more,
   };
   const child = await ChildProgram.start('bridge-process', options);
   return { url: child.said, pid: child.pid, stop: () => child.stop() };

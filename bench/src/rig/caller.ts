@@ -62,6 +62,18 @@ export class Caller {
     });
   }
 
+  /** Begins a script, or lets one go on; it must not be refused. */
+  async runScript(body: object): Promise<Reply> {
+    const { workspaceId, workerId, tokens } = this.#options;
+    const headers = {
+      'x-librechat-code-worker-id': workerId,
+      'x-librechat-code-workspace-id': workspaceId,
+    };
+    const reply = await this.#send('POST', '/v1/exec/programmatic', tokens.caller, { headers, body });
+    if (reply.status !== 200) throw new Error(`A script failed with status ${reply.status}: ${reply.text}`);
+    return reply;
+  }
+
   /** The least that a request to the bridge can do. */
   status(): Promise<Reply> {
     const { workerId, tokens } = this.#options;

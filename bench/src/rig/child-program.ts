@@ -17,7 +17,11 @@ export class ChildProgram {
   /** `name` is that of the program's file. */
   static async start(name: string, options: object): Promise<ChildProgram> {
     const program = fileURLToPath(new URL(`${name}.js`, import.meta.url));
-    const child = fork(program, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(program, {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // The identities of files are numbers that JSON does not know.
+      serialization: 'advanced',
+    });
     child.send(options);
     const said = await Promise.race([
       once(child, 'message').then(([message]: unknown[]) => z.string().parse(message)),

@@ -79,7 +79,7 @@ export class Fleet {
     const { slots, filePool } = this.options;
     const { child } = await Child.start('logging-worker', {
       bridgeUrl: link.url,
-      token: this.bridges.tokens.worker,
+      access: { token: this.bridges.tokens.worker },
       workerId,
       slots,
       filePool,

@@ -46,6 +46,8 @@ export class Child {
     const spawned = spawn(command, words, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...leaked(inherited)],
       env: environment,
+      // The identities of files are numbers that JSON does not know.
+      serialization: 'advanced',
     });
     const child = new Child(spawned);
     spawned.send(options);

@@ -69,6 +69,7 @@ export class EnvironmentDeployment {
     this.#url = url;
   }
 
+  /** With no slots there is no worker yet: a test begins it. */
   static async start(
     environment: EnvironmentFolder,
     { slots, bridge = {} }: { readonly slots: number; readonly bridge?: Partial<BridgeOptions> },
@@ -83,20 +84,26 @@ export class EnvironmentDeployment {
       ...bridge,
     } satisfies BridgeOptions);
     const deployment = new EnvironmentDeployment(environment, tokens, child, announced);
-    await deployment.startWorker(slots);
+    if (slots > 0) await deployment.startWorker(slots);
     return deployment;
   }
 
   async startWorker(slots: number): Promise<void> {
+    await this.beginWorker(slots).said('Worker w1 serves');
+  }
+
+  /** Starts a worker, whatever comes of it; on the environment's file and further ones. */
+  beginWorker(slots: number, ...files: readonly string[]): Cli {
     const tokenFile = join(this.#environment.folder, 'worker.token');
     writeFileSync(tokenFile, this.#tokens.worker, { mode: 0o600 });
     const worker = Cli.start([
-      ...['worker', '--environment', this.#environment.file, '--slots', String(slots), '--worker-id', 'w1'],
+      ...['worker', '--slots', String(slots), '--worker-id', 'w1'],
+      ...[this.#environment.file, ...files].flatMap((file) => ['--environment', file]),
       ...['--bridge', this.#url, '--token-file', tokenFile, '--allow-root'],
       ...['--state', join(this.#environment.folder, 'state'), '--log-level', 'warn'],
     ]);
     this.#worker = worker;
-    await worker.said('Worker w1 serves');
+    return worker;
   }
 
   /** As a machine that loses power, or an operator without patience. */

@@ -9,7 +9,7 @@ import {
   type Capabilities,
   type Lease,
   type Settlement,
-  type WorkspaceToolRequest,
+  type CallRequest,
   type WorkspaceToolResult,
 } from '@codelanes/protocol';
 import { connect, type Connection } from '@codelanes/worker/connection';
@@ -20,7 +20,7 @@ type Message = Parameters<Parameters<typeof connect>[1]>[0];
 
 export interface LoggingWorkerOptions extends Pick<
   ConnectionTerms,
-  'bridgeUrl' | 'token' | 'workerId' | 'slots' | 'clocks'
+  'bridgeUrl' | 'access' | 'workerId' | 'slots' | 'clocks'
 > {
   readonly filePool: number;
   /** Where each begin and each end of a call is appended. */
@@ -173,14 +173,14 @@ export class LoggingWorker {
 }
 
 /** How long a call is to take, which its request says in a field of its own kind. */
-function msOf(request: WorkspaceToolRequest): number {
+function msOf(request: CallRequest): number {
   if (request.operation === 'read_file') return request.startLine ?? 1;
   if (request.operation === 'write_file') return Number(request.content);
   if (request.operation === 'execute_command') return 1000 * Number(request.command.replace('sleep ', ''));
   throw new Error(`this worker does not offer ${request.operation}`);
 }
 
-function fulfilled(request: WorkspaceToolRequest): Settlement {
+function fulfilled(request: CallRequest): Settlement {
   return { status: 'fulfilled', result: resultOf(request) };
 }
 
@@ -189,7 +189,7 @@ const aborted: Settlement = {
   error: { code: 'EXECUTION_ABORTED', message: 'The call was stopped.' },
 };
 
-function resultOf(request: WorkspaceToolRequest): WorkspaceToolResult {
+function resultOf(request: CallRequest): WorkspaceToolResult {
   const { workspaceId } = request;
   const envelope = { protocolVersion: 1, workspaceId } as const;
   if (request.operation === 'read_file') {

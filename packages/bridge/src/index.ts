@@ -1,6 +1,7 @@
 export type { Bridge } from './server/bridge.js';
 export { startBridge } from './server/bridge.js';
 export type { BridgeOptions } from './server/bridge-options.js';
+export type { LaneRouter } from './dispatch/lane-routing.js';
 export type { ErrorBody } from './routes/error-reply.js';
 export type {
   DurableRequests,
@@ -14,12 +15,15 @@ export type {
   Clock,
   Fetched,
   NewCall,
+  NewToolCall,
   NodeCapacity,
   OwnedCallView,
+  PausedCall,
   Refused,
   Registered,
   Registration,
   Renewed,
+  Resumed,
   SchedulerSettings,
   SchedulerStore,
   Settled,

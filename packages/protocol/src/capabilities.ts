@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { repositoryPathSchema, workspaceIdSchema } from './identifiers.js';
+import { repositoryPathSchema, sha256Schema, workspaceIdSchema } from './identifiers.js';
 import { limits } from './limits.js';
 import { operationSchema } from './operations.js';
 
@@ -10,12 +10,29 @@ import { operationSchema } from './operations.js';
 export const workspaceScopeSchema = z.enum(['git_linked_worktree', 'repository']);
 export type WorkspaceScope = z.infer<typeof workspaceScopeSchema>;
 
+/**
+ * How a call of a workspace gets its lane where it names none. `by-path`: the bridge looks for it in the path or cwd.
+ * Left out, such a call is for the whole workspace.
+ */
+export const laneRoutingSchema = z.literal('by-path');
+export type LaneRoutingMode = z.infer<typeof laneRoutingSchema>;
+
 export const instructionsSchema = z.strictObject({
   path: z.enum(['AGENTS.md', 'CLAUDE.md']),
   bytes: z.int().min(0).max(limits.instructionBytes),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   truncated: z.boolean(),
 });
+
+/** What callers are told of the definition of a workspace: labels, and which actions it has; never a command. */
+export const advertisedEnvironmentSchema = z.strictObject({
+  /** Changes with the definition; a caller repeats the one that it saw beside the name of an action. */
+  fingerprint: sha256Schema,
+  repo: z.string().min(1).max(limits.labelLength).optional(),
+  ref: z.string().min(1).max(limits.labelLength).optional(),
+  actions: z.array(z.string().min(1).max(limits.actionNameLength)).max(limits.actionsPerEnvironment),
+});
+export type AdvertisedEnvironment = z.infer<typeof advertisedEnvironmentSchema>;
 
 /** Commands of a node and everything beneath it that may run at once, where the operator bounds them. */
 export const capacitySchema = z.strictObject({
@@ -35,7 +52,9 @@ export const workspaceDescriptorSchema = z.strictObject({
   name: z.string().min(1).max(limits.displayNameLength).optional(),
   operations: z.array(operationSchema).max(operationSchema.options.length).optional(),
   workspaceScopes: z.array(workspaceScopeSchema).max(workspaceScopeSchema.options.length).optional(),
+  laneRouting: laneRoutingSchema.optional(),
   instructions: z.array(instructionsSchema).max(1).optional(),
+  environment: advertisedEnvironmentSchema.optional(),
   capacities: z.array(capacitySchema).max(limits.repositoriesPerWorkspace).optional(),
   /** Given, a call here is one in that repository; its own scopes say what the repository is split into. */
   aliasOf: repositoryAliasSchema.optional(),

@@ -36,6 +36,30 @@ export const errorKinds = {
     fault: 'caller',
     next: 'Send the token of this bridge as "Authorization: Bearer …".',
   },
+  CREDENTIAL_EXPIRED: {
+    status: 401,
+    retryable: false,
+    fault: 'worker',
+    next: 'Ask for a new credential with this one; a paired worker does so by itself.',
+  },
+  CLOCK_SKEWED: {
+    status: 401,
+    retryable: false,
+    fault: 'operator',
+    next: 'Set the clock of the machine that the message names; a worker goes on by itself then.',
+  },
+  PROOF_REPLAYED: {
+    status: 401,
+    retryable: false,
+    fault: 'worker',
+    next: 'Sign the request anew, with a new nonce and the time of now; a paired worker does so by itself.',
+  },
+  PAIRING_INVALID: {
+    status: 401,
+    retryable: false,
+    fault: 'caller',
+    next: 'Make a new code with "codelanes bridge pairing create"; each can be used once, within ten minutes.',
+  },
   FORBIDDEN: {
     status: 403,
     retryable: false,
@@ -78,17 +102,41 @@ export const errorKinds = {
     fault: 'caller',
     next: 'Name a durable request of this caller; they are forgotten 24 hours after they have ended.',
   },
+  CONTINUATION_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    fault: 'caller',
+    next: 'Look at the lane before running the script again: a script waits 5 minutes for its tools, and each continuation token goes on once.',
+  },
   REQUEST_CONFLICT: {
     status: 409,
     retryable: false,
     fault: 'caller',
     next: 'Send other work under a new request id; the same id may only repeat the same work.',
   },
+  CONTINUATION_CONFLICT: {
+    status: 409,
+    retryable: false,
+    fault: 'caller',
+    next: 'Wait for the answer to the request that came first; a continuation token goes on once.',
+  },
   WORKER_MISMATCH: {
     status: 409,
     retryable: false,
     fault: 'caller',
     next: 'Send only what the status of the worker advertises; lanes need a worker started with --linked-worktree-lanes.',
+  },
+  EXECUTION_PROFILE_MISMATCH: {
+    status: 409,
+    retryable: false,
+    fault: 'operator',
+    next: 'Let the environment in librechat.yaml be attached, or name the base URL of the service that has the expected profile.',
+  },
+  BRIDGE_WORKER_MISMATCH: {
+    status: 409,
+    retryable: false,
+    fault: 'operator',
+    next: 'Nothing ran. Do not repeat the call; the message says what the workspace or its lane lacks.',
   },
   WORKER_FENCED: {
     status: 409,
@@ -174,6 +222,18 @@ export const errorKinds = {
     fault: 'operator',
     next: 'The registered root changed since the worker started: restart the worker on the folder that is meant.',
   },
+  UNSUPPORTED_CAPABILITY: {
+    status: 422,
+    retryable: false,
+    fault: 'caller',
+    next: 'Nothing ran. Select an attached workspace, write bash, and send files inline.',
+  },
+  WORKSPACE_SETUP_FAILED: {
+    status: 422,
+    retryable: false,
+    fault: 'operator',
+    next: 'The command did not run: mend what the end of the log names, then let "codelanes setup retry" set the lane up again.',
+  },
   EXECUTION_ABORTED: {
     status: 422,
     retryable: false,
@@ -239,6 +299,12 @@ export const errorKinds = {
     retryable: true,
     fault: 'operator',
     next: 'Nothing ran. Send the call again; if it goes on, see whether the Redis of the bridge is up and which bridges share it.',
+  },
+  SIGNING_KEYS_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    fault: 'operator',
+    next: 'Nothing ran. See why the bridge cannot load the keys that verify its callers; it tries again by itself.',
   },
   WRITE_UNAVAILABLE: {
     status: 503,

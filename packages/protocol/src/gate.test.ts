@@ -186,7 +186,7 @@ describe('the gate', () => {
     expect(mismatch(capabilities({}, tools), request)).toContain('does not offer');
   });
 
-  it('refuses environment actions, which no worker offers yet', () => {
+  it('refuses environment actions of a workspace without a definition', () => {
     const environmentAction = { name: 'test', fingerprint: '0'.repeat(64) };
     const request = { ...envelope, operation: 'execute_command', command: 'x', environmentAction } as const;
     expect(mismatch(withLanes, request)).toContain('environment actions');

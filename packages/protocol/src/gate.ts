@@ -4,6 +4,7 @@ import { CodelanesError } from './errors.js';
 import type { LaneFields } from './lane.js';
 import type { WorkspaceToolRequest } from './operations.js';
 import { editsOf } from './operations/edit.js';
+import { assertActionAdvertised } from './environment-action.js';
 import { repositoriesOf } from './repository-alias.js';
 
 /**
@@ -11,7 +12,7 @@ import { repositoriesOf } from './repository-alias.js';
  * never falls back to the root. It always looks at what the worker advertised, whatever generation of client
  * is asking.
  *
- * @throws CodelanesError `WORKER_MISMATCH`, naming what is missing.
+ * @throws CodelanesError `WORKER_MISMATCH`, naming what is missing; `INVALID_REQUEST` as `assertActionAdvertised`.
  */
 export function assertAdvertised(capabilities: Capabilities, request: WorkspaceToolRequest): void {
   const workspace = requireWorkspace(capabilities, request.workspaceId);
@@ -25,6 +26,20 @@ export function assertAdvertised(capabilities: Capabilities, request: WorkspaceT
   }
   const missing = missingFeature(capabilities, request);
   if (missing !== undefined) refuse(`The worker does not offer ${missing}.`);
+  assertActionAdvertised(capabilities, request);
+}
+
+/** @throws CodelanesError `WORKER_MISMATCH` where the worker runs no scripts there; as `assertLaneAdvertised`. */
+export function assertScriptAdvertised(capabilities: Capabilities, fields: LaneFields): void {
+  const workspace = requireWorkspace(capabilities, fields.workspaceId);
+  assertLaneAdvertised(capabilities, fields);
+  const operations = workspace.operations ?? capabilities.workspaceTools.operations;
+  if (
+    !operations.includes('execute_command') ||
+    capabilities.programmaticLanguages?.includes('bash') !== true
+  ) {
+    refuse(`Workspace "${workspace.id}" does not offer programmatic calls.`);
+  }
 }
 
 /** @throws CodelanesError `WORKER_MISMATCH` where a field that names a lane was not advertised. */
@@ -100,7 +115,6 @@ function missingFeature(capabilities: Capabilities, request: WorkspaceToolReques
       return pages && tools.listFileFeatures?.includes('after_path') !== true ? 'afterPath' : undefined;
     }
     case 'execute_command':
-      return request.environmentAction === undefined ? undefined : 'environment actions';
     case 'read_file':
     case 'search_text':
       return undefined;

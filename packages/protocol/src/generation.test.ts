@@ -2,16 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { capabilitiesFor, errorFor, generationOf, resultFor } from './generation.js';
 import type { WorkspaceToolResult } from './operations.js';
 import { capabilities } from './testing/capabilities.js';
+import { shownCapabilitiesSchema } from './worker-status.js';
 
 const offered = capabilities(
   {
     workspaceScopes: ['git_linked_worktree', 'repository'],
+    laneRouting: 'by-path',
     capacities: [{ commands: 2 }],
     aliasOf: { workspaceId: 'primary', repository: 'api' },
   },
   { commandResultFeatures: ['lane_git'] },
 );
-const newerKeys = ['sharedReads', 'workspaceScopes', 'capacities', 'aliasOf', 'commandResultFeatures'];
+const newerKeys = [
+  'sharedReads',
+  'workspaceScopes',
+  'laneRouting',
+  'capacities',
+  'aliasOf',
+  'commandResultFeatures',
+];
 
 function keysIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -44,8 +53,52 @@ describe('client generations', () => {
     expect(keysIn(repositories)).not.toContain('workspaceScopes');
   });
 
+  it('all are shown labels and actions of a definition, which all know', () => {
+    const environment = { fingerprint: 'a'.repeat(64), repo: 'o/n', ref: 'main', actions: ['test'] };
+    for (const generation of ['A', 'B', 'own'] as const) {
+      const shown = JSON.stringify(capabilitiesFor(generation, capabilities({ environment })));
+      expect(shown).toContain(`"environment":${JSON.stringify(environment)}`);
+    }
+  });
+
+  it('A and B are told the programmatic languages where they look for them', () => {
+    const programmatic = { ...offered, programmaticLanguages: ['bash' as const] };
+    for (const generation of ['A', 'B'] as const) {
+      expect(capabilitiesFor(generation, programmatic)).toMatchObject({
+        programmaticLanguages: ['bash'],
+        workspaceTools: { programmaticLanguages: ['bash'] },
+      });
+    }
+  });
+
   it('our own clients are shown everything', () => {
-    expect(capabilitiesFor('own', offered)).toEqual(offered);
+    expect(capabilitiesFor('own', offered)).toMatchObject(offered);
+  });
+
+  it('our own clients are shown the repositories in their workspace too', () => {
+    const scopes = { workspaceScopes: ['git_linked_worktree' as const] };
+    const primary = {
+      id: 'primary',
+      workspaceScopes: ['repository' as const],
+      capacities: [{ repository: 'services/api', commands: 2 }, { commands: 3 }],
+    };
+    const workspaces = [
+      primary,
+      { id: 'primary:api', ...scopes, aliasOf: { workspaceId: 'primary', repository: 'services/api' } },
+      { id: 'primary:web', aliasOf: { workspaceId: 'primary', repository: 'web' } },
+      { id: 'other' },
+    ];
+    const shown = shownCapabilitiesSchema.parse(capabilitiesFor('own', capabilities({}, { workspaces })));
+    expect(shown.workspaceTools.workspaces).toEqual([
+      {
+        ...primary,
+        repositories: [
+          { path: 'services/api', workspaceId: 'primary:api', ...scopes, commands: 2 },
+          { path: 'web', workspaceId: 'primary:web' },
+        ],
+      },
+      ...workspaces.slice(1),
+    ]);
   });
 
   it('only A is not told the branch of a lane', () => {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Capabilities } from './capabilities.js';
-import { workerIdSchema } from './identifiers.js';
+import type { Capabilities, WorkspaceDescriptor } from './capabilities.js';
 import type { WorkspaceToolResult } from './operations.js';
 import type { WireError } from './errors.js';
+import { repositoriesOf, type AdvertisedRepository } from './repository-alias.js';
+import type { ShownRepository } from './worker-status.js';
 
 /**
  * What a client knows. `A`: LibreChat as npm has it, which takes a whole worker for unusable when it meets a
@@ -17,34 +18,54 @@ export function generationOf(header: string | undefined, configured: ClientGener
   return header === '1' ? 'own' : configured;
 }
 
-export const workerStatusSchema = z.object({
-  protocolVersion: z.literal(1),
-  workerId: workerIdSchema,
-  online: z.boolean(),
-  ready: z.boolean(),
-  leaseExpiresInMs: z.int().min(1).max(60_000).optional(),
-  maxCommandTimeoutMs: z.int().min(1).optional(),
-  capabilities: z.unknown().optional(),
-});
-
 /** The capabilities as a client of that generation may see them. */
 export function capabilitiesFor(generation: ClientGeneration, capabilities: Capabilities): object {
-  if (generation === 'own') return capabilities;
+  if (generation === 'own') return withRepositories(capabilities);
   const { sharedReads, workspaceTools, ...rest } = capabilities;
-  const { commandResultFeatures, workspaces, ...tools } = workspaceTools;
+  const { commandResultFeatures, ...tools } = workspaceTools;
+  const { programmaticLanguages } = rest;
   return {
     ...rest,
     workspaceTools: {
       ...tools,
-      workspaces: workspaces.map(({ workspaceScopes, capacities, aliasOf, ...workspace }) => {
-        const known =
-          generation === 'B' ? workspaceScopes?.filter((scope) => scope === 'git_linked_worktree') : [];
-        return known === undefined || known.length === 0
-          ? workspace
-          : { ...workspace, workspaceScopes: known };
-      }),
+      // LibreChat looks for them here.
+      ...(programmaticLanguages === undefined ? {} : { programmaticLanguages }),
+      workspaces: tools.workspaces.map((workspace) => workspaceFor(generation, workspace)),
       ...(generation === 'B' && commandResultFeatures !== undefined ? { commandResultFeatures } : {}),
     },
+  };
+}
+
+function workspaceFor(
+  generation: 'A' | 'B',
+  { workspaceScopes, laneRouting, capacities, aliasOf, ...workspace }: WorkspaceDescriptor,
+): object {
+  const known = generation === 'B' ? workspaceScopes?.filter((scope) => scope === 'git_linked_worktree') : [];
+  return known === undefined || known.length === 0 ? workspace : { ...workspace, workspaceScopes: known };
+}
+
+/** Names the repositories of each workspace in the workspace itself, beside the workspaces that are their other names. */
+function withRepositories(capabilities: Capabilities): object {
+  const { workspaceTools } = capabilities;
+  const workspaces = workspaceTools.workspaces.map((workspace) => {
+    const repositories = repositoriesOf(capabilities, workspace.id).map((repository) =>
+      shownRepository(repository, workspace),
+    );
+    return repositories.length === 0 ? workspace : { ...workspace, repositories };
+  });
+  return { ...capabilities, workspaceTools: { ...workspaceTools, workspaces } };
+}
+
+function shownRepository(
+  { path, workspace: { id, workspaceScopes } }: AdvertisedRepository,
+  { capacities }: WorkspaceDescriptor,
+): ShownRepository {
+  const commands = capacities?.find(({ repository }) => repository === path)?.commands;
+  return {
+    path,
+    workspaceId: id,
+    ...(workspaceScopes === undefined ? {} : { workspaceScopes }),
+    ...(commands === undefined ? {} : { commands }),
   };
 }
 

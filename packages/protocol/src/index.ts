@@ -18,6 +18,7 @@ export type { Claim, Lane, LaneFields, Mode, Pool, RepositorySegment, WorktreeSe
 export {
   callsConflict,
   describeLane,
+  fieldsOfLane,
   laneKey,
   laneKeysFromRoot,
   laneOf,
@@ -39,51 +40,125 @@ export type {
 } from './operations/edit.js';
 export { editsOf, reportsMatches } from './operations/edit.js';
 export type { ExecuteCommandRequest, ExecuteCommandResult } from './operations/execute-command.js';
-export type { ProgrammaticRequest } from './operations/programmatic.js';
-export { programmaticRequestSchema } from './operations/programmatic.js';
-export type { Operation, OperationKind, WorkspaceToolRequest, WorkspaceToolResult } from './operations.js';
+export type {
+  ProgrammaticCancelReply,
+  ProgrammaticContinuation,
+  ProgrammaticFile,
+  ProgrammaticReply,
+  ProgrammaticRequest,
+} from './operations/programmatic.js';
 export {
-  isInstructionRead,
-  modeOf,
-  operationKinds,
-  operationSchema,
-  workspaceToolRequestSchema,
-  workspaceToolResultSchema,
-} from './operations.js';
+  programmaticCancelReplySchema,
+  programmaticCancelSchema,
+  programmaticContinuationSchema,
+  programmaticReplySchema,
+  programmaticRequestSchema,
+} from './operations/programmatic.js';
+export type {
+  ResumeScriptRequest,
+  RunScriptRequest,
+  RunScriptResult,
+  ToolCall,
+  ToolResult,
+} from './operations/run-script.js';
+export {
+  resumeScriptRequestOf,
+  resumeScriptRequestSchema,
+  runScriptRequestSchema,
+  runScriptResultSchema,
+  toolCallIdSchema,
+  toolResultSchema,
+} from './operations/run-script.js';
+export { bashFunctionName, functionNamesFault } from './operations/function-names.js';
+export type { ScriptFile } from './operations/script-files.js';
+export { isHandedBack, scriptFilesSchema } from './operations/script-files.js';
+export type { SetupRequest, SetupResult } from './operations/setup.js';
+export { setupRequestOf, setupRequestSchema, setupResultSchema } from './operations/setup.js';
+export type { CallOperation, CallRequest, CallResult } from './call.js';
+export {
+  callOperationSchema,
+  callRequestSchema,
+  callResultSchema,
+  isWorkspaceToolRequest,
+  isWorkspaceToolResult,
+} from './call.js';
+export type { OperationKind } from './operation-kinds.js';
+export { isInstructionRead, modeOf, operationKinds } from './operation-kinds.js';
+export type { Operation, WorkspaceToolRequest, WorkspaceToolResult } from './operations.js';
+export { operationSchema, workspaceToolRequestSchema, workspaceToolResultSchema } from './operations.js';
 export { resultFault } from './result-check.js';
-export type { Capabilities, WorkspaceDescriptor, WorkspaceScope } from './capabilities.js';
-export { capabilitiesSchema, findWorkspace, workspaceScopeSchema } from './capabilities.js';
+export type {
+  AdvertisedEnvironment,
+  Capabilities,
+  LaneRoutingMode,
+  WorkspaceDescriptor,
+  WorkspaceScope,
+} from './capabilities.js';
+export {
+  capabilitiesSchema,
+  findWorkspace,
+  laneRoutingSchema,
+  workspaceScopeSchema,
+} from './capabilities.js';
+export type { WorkspaceLanes } from './workspace-lanes.js';
+export { lanesOfWorkspace } from './workspace-lanes.js';
 export { withoutAlias } from './repository-alias.js';
-export { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';
+export { assertActionAdvertised } from './environment-action.js';
+export { assertAdvertised, assertLaneAdvertised, assertScriptAdvertised, requireWorkspace } from './gate.js';
 export {
   callIdHeader,
   clientHeader,
   durableRequestHeader,
+  expectedProfileHeader,
+  profileHeader,
+  programmaticRequestHeader,
+  proofNonceHeader,
+  proofSignatureHeader,
+  proofTimeHeader,
   queueWaitHeader,
+  repositoryHeader,
   requestIdHeader,
   traceparentHeader,
   workerIdHeader,
+  workspaceIdHeader,
+  worktreeHeader,
 } from './headers.js';
+export type { Proof, SignedRequest } from './proof.js';
+export { credentialSchema, proofHeadersOf, proofOf, proofText } from './proof.js';
+export type {
+  Binding,
+  IssuedCredential,
+  PairingReply,
+  PairingRequest,
+  RedeemRequest,
+  RevokeReply,
+} from './pairing.js';
+export {
+  bindingSchema,
+  issuedCredentialSchema,
+  pairingCodeSchema,
+  pairingReplySchema,
+  pairingRequestSchema,
+  redeemRequestSchema,
+  refreshRequestSchema,
+  revokeReplySchema,
+} from './pairing.js';
 export type { Trace } from './trace.js';
 export { requestIdSchema, traceparentSchema } from './trace.js';
 export { isLoopbackHost, isLoopbackUrl } from './loopback.js';
 export type { QuarantinedLane } from './quarantined-lane.js';
 export { quarantinedLaneSchema, quarantinedLanesSchema } from './quarantined-lane.js';
 export type { ClientGeneration } from './generation.js';
-export {
-  capabilitiesFor,
-  clientGenerationSchema,
-  errorFor,
-  generationOf,
-  resultFor,
-  workerStatusSchema,
-} from './generation.js';
+export { capabilitiesFor, clientGenerationSchema, errorFor, generationOf, resultFor } from './generation.js';
+export type { ShownCapabilities, ShownRepository, ShownWorkspace, WorkerStatus } from './worker-status.js';
+export { findShownWorkspace, workerStatusSchema } from './worker-status.js';
 export type { ErrorCode, ErrorKind, Fault, WireError } from './errors.js';
 export { CodelanesError, errorCodeSchema, errorKinds, wireErrorSchema } from './errors.js';
 export type {
   Assignment,
   HeldCall,
   Lease,
+  Pause,
   PollReply,
   PollRequest,
   RegisterReply,
@@ -99,6 +174,7 @@ export type {
 } from './wire.js';
 export {
   assignmentSchema,
+  pauseSchema,
   pollReplySchema,
   pollStreamType,
   pollRequestSchema,

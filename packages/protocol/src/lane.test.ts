@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   callsConflict,
   describeLane,
+  fieldsOfLane,
   laneKey,
   laneKeysFromRoot,
   laneOf,
@@ -51,6 +52,15 @@ describe('the lane of a call', () => {
     fc.assert(
       fc.property(lane, lane, (one, other) => {
         expect(laneKey(one) === laneKey(other)).toBe(same(one, other));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('gives its fields back', () => {
+    fc.assert(
+      fc.property(lane, (one) => {
+        expect(laneOf(fieldsOfLane(one))).toEqual(one);
       }),
       { numRuns: 2000 },
     );

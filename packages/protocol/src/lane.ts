@@ -15,6 +15,9 @@ export type Lane =
 export type RepositorySegment = `repo:${string}`;
 export type WorktreeSegment = `worktree:${string}`;
 
+const repositoryTag = 'repo:';
+const worktreeTag = 'worktree:';
+
 const repositorySegment = z.templateLiteral(['repo:', z.string()]);
 const worktreeSegment = z.templateLiteral(['worktree:', z.string()]);
 
@@ -46,6 +49,20 @@ export function laneOf(fields: LaneFields): Lane {
   return fields.worktree === undefined
     ? [root, `repo:${fields.repository}`]
     : [root, `repo:${fields.repository}`, `worktree:${fields.worktree}`];
+}
+
+/** The fields by which a call names that lane: `laneOf` of them is the lane again. */
+export function fieldsOfLane([root, ...segments]: Lane): LaneFields {
+  // An id holds no `@`.
+  const [workspaceId = '', workspaceInstanceId] = root.split('@');
+  const repository = segments.find((segment) => segment.startsWith(repositoryTag));
+  const worktree = segments.find((segment) => segment.startsWith(worktreeTag));
+  return {
+    workspaceId,
+    ...(workspaceInstanceId === undefined ? {} : { workspaceInstanceId }),
+    ...(repository === undefined ? {} : { repository: repository.slice(repositoryTag.length) }),
+    ...(worktree === undefined ? {} : { worktree: worktree.slice(worktreeTag.length) }),
+  };
 }
 
 /**
@@ -90,8 +107,8 @@ export function describeLane(lane: readonly string[]): string {
   return lane
     .map((segment, depth) => {
       if (depth === 0) return segment;
-      if (segment.startsWith('repo:')) return segment.slice('repo:'.length);
-      return `.worktrees/${segment.slice('worktree:'.length)}`;
+      if (segment.startsWith(repositoryTag)) return segment.slice(repositoryTag.length);
+      return `.worktrees/${segment.slice(worktreeTag.length)}`;
     })
     .join('/');
 }

@@ -31,12 +31,29 @@ export const limits = {
   commandOutputBytes: 1024 * 1024,
   commandDefaultOutputBytes: 256 * 1024,
   actionNameLength: 64,
+  /** Longest time that the setup of a lane may take. */
+  setupTimeoutMs: 3_600_000,
+  actionsPerEnvironment: 32,
+  /** The labels `repo` and `ref` of an environment. */
+  labelLength: 256,
 
   programmaticTools: 100,
   programmaticFiles: 98,
   programmaticFileBytes: 10 * 1024 * 1024,
   programmaticTimeoutMs: 300_000,
   programmaticCodeBytes: 1024 * 1024,
+  /** Files of a script together, each way: they travel inside requests and results. */
+  programmaticTotalBytes: 16 * 1024 * 1024,
+  /** What a programmatic request may have, files in Base64 and the results of tools included. */
+  programmaticBodyBytes: 24 * 1024 * 1024,
+  toolNameLength: 128,
+  /** Tool calls that one pause may ask for, and their arguments together. */
+  pausedToolCalls: 100,
+  toolInputBytes: 512 * 1024,
+  /** What the tool calls of one script may come to together. */
+  toolResultBytes: 40_000_000,
+  /** How long a script may wait for its tool calls. */
+  pausedScriptMs: 300_000,
 
   slots: 8,
   filePool: 16,

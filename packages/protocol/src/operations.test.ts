@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  isInstructionRead,
-  modeOf,
-  operationKinds,
-  operationSchema,
-  workspaceToolRequestSchema,
-  workspaceToolResultSchema,
-} from './operations.js';
+import { callOperationSchema } from './call.js';
+import { isInstructionRead, modeOf, operationKinds } from './operation-kinds.js';
+import { operationSchema, workspaceToolRequestSchema, workspaceToolResultSchema } from './operations.js';
 import { editsOf, reportsMatches } from './operations/edit.js';
 import { programmaticRequestSchema } from './operations/programmatic.js';
 
@@ -212,21 +207,25 @@ describe('random JSON', () => {
 });
 
 describe('the table of operations', () => {
-  it('shares reads, where the worker shares them, and gives commands slots', () => {
-    expect(operationSchema.options.filter((operation) => modeOf(operation, true) === 'shared')).toEqual([
+  const { options } = callOperationSchema;
+
+  it('shares reads, where the worker shares them, and setups, and gives commands and setups slots', () => {
+    expect(options.filter((operation) => modeOf(operation, true) === 'shared')).toEqual([
       'read_file',
       'search_text',
       'list_files',
       'preview_edit',
+      'setup',
     ]);
-    expect(
-      operationSchema.options.filter((operation) => operationKinds[operation].pool === 'command'),
-    ).toEqual(['execute_command']);
+    expect(options.filter((operation) => operationKinds[operation].pool === 'command')).toEqual([
+      'execute_command',
+      'setup',
+      'run_script',
+      'resume_script',
+    ]);
   });
 
   it('[L27] makes every call of a worker that does not share reads exclusive', () => {
-    expect(new Set(operationSchema.options.map((operation) => modeOf(operation, false)))).toEqual(
-      new Set(['exclusive']),
-    );
+    expect(new Set(options.map((operation) => modeOf(operation, false)))).toEqual(new Set(['exclusive']));
   });
 });

@@ -35,6 +35,12 @@ function faults<R extends WorkspaceToolResult>(
   });
 }
 
+it('a setup answers no request of a caller', () => {
+  const request = { ...envelope, operation: 'execute_command', command: 'x' } as const;
+  const setup = { protocolVersion: 1, operation: 'setup', state: 'ready' } as const;
+  expect(resultFault(request, setup)).toBe('the result is of setup, but execute_command was asked');
+});
+
 describe('a result of read_file', () => {
   const request = { ...envelope, operation: 'read_file', path: 'f', startLine: 3, maxLines: 2 } as const;
   const result = {

@@ -1,5 +1,6 @@
 import { limits } from './limits.js';
-import type { WorkspaceToolRequest, WorkspaceToolResult } from './operations.js';
+import type { CallResult } from './call.js';
+import type { WorkspaceToolRequest } from './operations.js';
 import type {
   EditFileRequest,
   EditFileResult,
@@ -22,7 +23,8 @@ const bomBytes = 3;
  * and bridge both ask before they pass a result on; of a lane's call both request and result are the lane's own,
  * before any path is put back under its prefix.
  */
-export function resultFault(request: WorkspaceToolRequest, result: WorkspaceToolResult): string | undefined {
+export function resultFault(request: WorkspaceToolRequest, result: CallResult): string | undefined {
+  if (result.operation === 'setup' || result.operation === 'run_script') return foreign(request, result);
   if (result.workspaceId !== request.workspaceId) {
     return `workspaceId is "${result.workspaceId}", but "${request.workspaceId}" was asked`;
   }
@@ -48,7 +50,7 @@ export function resultFault(request: WorkspaceToolRequest, result: WorkspaceTool
   }
 }
 
-function foreign(request: WorkspaceToolRequest, result: WorkspaceToolResult): string {
+function foreign(request: WorkspaceToolRequest, result: CallResult): string {
   return `the result is of ${result.operation}, but ${request.operation} was asked`;
 }
 

@@ -1,17 +1,21 @@
 import { z } from 'zod';
+import { callOperationSchema } from './call.js';
 import { callIdSchema, workerIdSchema } from './identifiers.js';
 import { laneSchema } from './lane.js';
-import { operationSchema } from './operations.js';
 import { quarantinedLanesSchema } from './quarantined-lane.js';
 
-/** What a waiting call waits for. Of other principals only lane and age are told. */
+/** How long a setup may run, from its start, in milliseconds. */
+const boundMs = z.int().min(1).optional();
+
+/** What a waiting call waits for. Of other principals only lane and age are told, and of a setup what it is. */
 export const blockerSchema = z.strictObject({
   lane: laneSchema,
   /** Milliseconds since it started, or since it began to wait. */
   ageMs: z.int().min(0),
   state: z.enum(['waiting', 'running']),
   callId: callIdSchema.optional(),
-  operation: operationSchema.optional(),
+  operation: callOperationSchema.optional(),
+  boundMs,
 });
 export type Blocker = z.infer<typeof blockerSchema>;
 
@@ -32,6 +36,8 @@ export const callStateSchema = z.enum([
   'delivered',
   'running',
   'cancelling',
+  /** A script waits for its tools; it holds neither its lane nor a slot. */
+  'paused',
   'settled',
   'withdrawn',
   'interrupted',
@@ -62,7 +68,8 @@ const listedCall = {
   lane: laneSchema,
   mode: z.enum(['shared', 'exclusive']),
   pool: z.enum(['command', 'file']),
-  operation: operationSchema.optional(),
+  operation: callOperationSchema.optional(),
+  boundMs,
   /** A short, stable name of who asked; never a token. */
   principal: z.string(),
   sinceMs: z.int().min(0),
@@ -78,6 +85,8 @@ export const lanesViewSchema = z.strictObject({
     z.strictObject({ ...listedCall, state: z.enum(['reserved', 'delivered', 'running', 'cancelling']) }),
   ),
   waiting: z.array(z.strictObject({ ...listedCall, waiting: waitingReasonSchema })),
+  /** Scripts that wait for their tools: they occupy nothing. */
+  paused: z.array(z.strictObject(listedCall)),
   /** Lanes that the worker has closed, as it last said. */
   quarantined: quarantinedLanesSchema,
 });

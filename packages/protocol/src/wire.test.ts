@@ -13,6 +13,7 @@ import {
   reportRequestSchema,
   settleReplySchema,
   settleRequestSchema,
+  settlementSchema,
 } from './wire.js';
 
 const callId = 'c'.repeat(32);
@@ -55,6 +56,32 @@ describe('the wire of a worker', () => {
   it('[L4] carries the lane of a call as segments of known kinds', () => {
     expect(assignmentSchema.safeParse({ ...assignment, lane: ['primary', 'a'] }).success).toBe(false);
     expect(assignmentSchema.safeParse({ ...assignment, lane: [] }).success).toBe(false);
+  });
+
+  it('asks for the setup of a lane that a request can name, for an hour at most', () => {
+    const accepts = (changes: object) => {
+      const unready = {
+        state: 'unready',
+        lane: ['primary', 'repo:libs/ui', 'worktree:a'],
+        timeoutMs: 3_600_000,
+      };
+      return reportRequestSchema.safeParse({ ...incarnation, reports: [{ ...unready, ...changes }] }).success;
+    };
+    expect(accepts({})).toBe(true);
+    expect(accepts({ lane: ['primary'] })).toBe(true);
+    expect(accepts({ timeoutMs: 3_600_001 })).toBe(false);
+    expect(accepts({ lane: ['primary', 'repo:../x'] })).toBe(false);
+    expect(accepts({ lane: ['primary', 'worktree:a.lock'] })).toBe(false);
+    expect(accepts({ lane: ['primary@no-instance'] })).toBe(false);
+  });
+
+  it('carries a setup of the system, and how it ended', () => {
+    const setup = { protocolVersion: 1, operation: 'setup', workspaceId: 'primary', worktree: 'a' };
+    expect(assignmentSchema.safeParse({ ...assignment, pool: 'command', request: setup }).success).toBe(true);
+    const settled = (result: object) =>
+      settlementSchema.safeParse({ status: 'fulfilled', result: { protocolVersion: 1, ...result } }).success;
+    expect(settled({ operation: 'setup', state: 'failed' })).toBe(true);
+    expect(settled({ operation: 'setup', state: 'running' })).toBe(false);
   });
 
   it('waits at most 25 s for work', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callRequestSchema, callResultSchema } from './call.js';
 import { capabilitiesSchema } from './capabilities.js';
 import { wireErrorSchema } from './errors.js';
 import {
@@ -8,9 +9,10 @@ import {
   leaseTokenSchema,
   workerIdSchema,
 } from './identifiers.js';
-import { laneSchema } from './lane.js';
+import { laneSchema, type Lane } from './lane.js';
 import { limits } from './limits.js';
-import { workspaceToolRequestSchema, workspaceToolResultSchema } from './operations.js';
+import { toolCallSchema } from './operations/run-script.js';
+import { setupRequestOf, setupRequestSchema } from './operations/setup.js';
 import { quarantinedLanesSchema } from './quarantined-lane.js';
 import { requestIdSchema, traceparentSchema } from './trace.js';
 
@@ -35,6 +37,8 @@ export const heldCallSchema = z.strictObject({
   lane: laneSchema,
   mode: z.enum(['shared', 'exclusive']),
   pool: z.enum(['command', 'file']),
+  /** Of a setup, which no caller waits for: it goes on where the bridge does not know it any more. */
+  operation: z.literal('setup').optional(),
 });
 export type HeldCall = z.infer<typeof heldCallSchema>;
 
@@ -75,7 +79,7 @@ export const assignmentSchema = z.strictObject({
   pool: z.enum(['command', 'file', 'none']),
   /** Time that the call may run, from its start. */
   executionMs: z.int().min(1),
-  request: workspaceToolRequestSchema,
+  request: callRequestSchema,
   /** For the worker's log only. */
   requestId: requestIdSchema.optional(),
   traceparent: traceparentSchema.optional(),
@@ -111,6 +115,11 @@ export const pollReplySchema = z.strictObject({
 });
 export type PollReply = z.infer<typeof pollReplySchema>;
 
+/** Whether the worker could be asked for something in that lane. */
+function isNameable(lane: Lane): boolean {
+  return setupRequestSchema.safeParse(setupRequestOf(lane)).success;
+}
+
 export const reportSchema = z.discriminatedUnion('state', [
   z.strictObject({ ...leaseSchema.shape, state: z.literal('started') }),
   /** The worker holds something that overlaps, or has no room: offer again after the next report. */
@@ -121,6 +130,17 @@ export const reportSchema = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('freed') }),
   /** The closed lanes are these from here on. */
   z.strictObject({ state: z.literal('quarantines'), quarantined: quarantinedLanesSchema }),
+  /**
+   * This lane must be set up before its commands. The bridge asks for that once, ahead of every call of the lane that
+   * waits for it; said again while such a setup waits or runs, it changes nothing. So the worker says it whenever a
+   * command reaches an unready lane, then answers that command `busy`.
+   */
+  z.strictObject({
+    state: z.literal('unready'),
+    lane: laneSchema.refine(isNameable, 'expected a lane that a request can name'),
+    /** Time that the setup may take. */
+    timeoutMs: z.int().min(1).max(limits.setupTimeoutMs),
+  }),
 ]);
 export type Report = z.infer<typeof reportSchema>;
 
@@ -153,16 +173,28 @@ export const renewReplySchema = z.strictObject({
 export type RenewReply = z.infer<typeof renewReplySchema>;
 
 export const settlementSchema = z.discriminatedUnion('status', [
-  z.strictObject({ status: z.literal('fulfilled'), result: workspaceToolResultSchema }),
+  z.strictObject({ status: z.literal('fulfilled'), result: callResultSchema }),
   z.strictObject({ status: z.literal('rejected'), error: wireErrorSchema }),
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
+
+/**
+ * A script waits for tools: it is frozen, and its lease and its lane are given up. It goes on when the same call is
+ * assigned again with a `resume_script` request.
+ */
+export const pauseSchema = z.strictObject({
+  status: z.literal('paused'),
+  toolCalls: z.array(toolCallSchema).min(1).max(limits.pausedToolCalls),
+  /** What the script has written so far, from its start on, within its bound. */
+  stdout: z.string(),
+});
+export type Pause = z.infer<typeof pauseSchema>;
 
 export const settleRequestSchema = z.strictObject({
   version,
   incarnationId: incarnationIdSchema,
   lease: leaseSchema,
-  settlement: settlementSchema,
+  settlement: z.discriminatedUnion('status', [...settlementSchema.options, pauseSchema]),
   /** How long the call itself ran, as the worker measured it: a command from its start to its end. */
   ranMs: z.number().min(0).optional(),
 });

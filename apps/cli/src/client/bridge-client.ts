@@ -1,20 +1,25 @@
 import {
   callViewSchema,
   cancelReplySchema,
-  capabilitiesSchema,
   callIdHeader,
   clientHeader,
   queueWaitHeader,
   workerIdHeader,
   errorCodeSchema,
   lanesViewSchema,
+  pairingReplySchema,
+  revokeReplySchema,
   workerStatusSchema,
   workspaceToolResultSchema,
 } from '@codelanes/protocol';
 import type {
+  Binding,
   CallView,
   CancelReply,
   LanesView,
+  PairingReply,
+  RevokeReply,
+  ShownWorkspace,
   WorkspaceToolRequest,
   WorkspaceToolResult,
 } from '@codelanes/protocol';
@@ -87,15 +92,14 @@ export class BridgeClient {
     return this.#send('GET', `/v1/calls/${callId}${query}`, callViewSchema, { signal });
   }
 
-  /** The ids of the workspaces that a worker offers, without those that are other names of their repositories. */
-  async workspaces(workerId: string): Promise<string[]> {
+  /** The workspaces that a worker offers, those that are other names of repositories included. */
+  async workspaces(workerId: string): Promise<readonly ShownWorkspace[]> {
     const path = `/v1/bridge/workers/${encodeURIComponent(workerId)}/status`;
     const { capabilities } = await this.#send('GET', path, workerStatusSchema);
     if (capabilities === undefined) {
       throw new Refusal('WORKER_OFFLINE', `No worker "${workerId}" has registered with ${this.#base}.`);
     }
-    const { workspaces } = capabilitiesSchema.parse(capabilities).workspaceTools;
-    return workspaces.filter(({ aliasOf }) => aliasOf === undefined).map(({ id }) => id);
+    return capabilities.workspaceTools.workspaces;
   }
 
   lanes(workerId: string): Promise<LanesView> {
@@ -104,6 +108,16 @@ export class BridgeClient {
 
   cancel(callId: string): Promise<CancelReply> {
     return this.#send('POST', `/v1/bridge/calls/${encodeURIComponent(callId)}/cancel`, cancelReplySchema);
+  }
+
+  /** A code by which a machine becomes that worker. */
+  pair(workerId: string, binding: Binding | undefined): Promise<PairingReply> {
+    return this.#send('POST', '/v1/bridge/pairings', pairingReplySchema, { body: { workerId, binding } });
+  }
+
+  revoke(workerId: string): Promise<RevokeReply> {
+    const path = `/v1/bridge/workers/${encodeURIComponent(workerId)}/revoke`;
+    return this.#send('POST', path, revokeReplySchema);
   }
 
   async close(): Promise<void> {

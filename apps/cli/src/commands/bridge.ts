@@ -7,34 +7,52 @@ import { defaultStateFolder, ensureStateFolder } from '../connection/state-folde
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
 import { CliError } from '../errors/cli-error.js';
 import type { LogLevel } from '../options/log-level.js';
+import { refuseClearText, securityOf } from '../options/bridge-security.js';
+import type { SecurityFlags } from '../options/bridge-security.js';
 import { logLevelOption } from '../options/log-level.js';
 import { wholeNumber } from '../options/numbers.js';
 import { storeChoiceOf } from '../options/store-choice.js';
 import type { StoreFlags } from '../options/store-choice.js';
 import { announceReady } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
+import { addBridgePairingCommand } from './bridge-pairing.js';
 
 export const defaultPort = 4180;
 
-interface BridgeFlags extends StoreFlags {
+interface BridgeFlags extends StoreFlags, SecurityFlags {
   readonly host: string;
   readonly port: number;
   readonly generation: ClientGeneration;
   readonly slots: number;
   readonly state?: string;
   readonly insecureHttp?: boolean;
+  readonly pairedOnly?: boolean;
   readonly rateLimit: number;
   readonly queueShare?: number;
   readonly logLevel: LogLevel;
 }
 
 export function addBridgeCommand(program: Command): void {
-  program
+  const bridge = program
     .command('bridge')
+    .enablePositionalOptions()
     .description('run a bridge: it queues calls by lane and leases them to workers')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes any free one', wholeNumber(0, 65_535), defaultPort)
-    .option('--insecure-http', 'allow an address beyond this machine; better let a TLS proxy stand before it')
+    .option('--tls-cert <file>', 'serve https with this certificate and its chain, in PEM')
+    .option('--tls-key <file>', 'the private key of that certificate, in PEM')
+    .option(
+      '--insecure-http',
+      'allow plain http beyond this machine; better --tls-cert, or a TLS proxy before it',
+    )
+    .option(
+      '--jwt-keys <file-or-url>',
+      'take tokens that LibreChat signs: its public key or keys, PEM, JWK or JWKS',
+    )
+    .option('--jwt-issuer <text>', 'whom these tokens are of (default: librechat)')
+    .option('--jwt-audience <text>', 'whom they are for (default: codeapi)')
+    .option('--paired-only', 'let in no worker by the token for workers: each has to be paired')
+    .option('--require-binding', 'every pairing has to say for whom the worker works')
     .addOption(
       new Option('--generation <name>', 'what clients know that do not say so: A, B or own')
         .choices(clientGenerationSchema.options)
@@ -68,26 +86,35 @@ export function addBridgeCommand(program: Command): void {
     .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
     .addOption(logLevelOption())
     .action(runBridge);
+  addBridgePairingCommand(bridge);
 }
 
 async function runBridge(flags: BridgeFlags): Promise<void> {
   const state = flags.state ?? defaultStateFolder();
   await ensureStateFolder(state);
   const tokens = await ensureTokens(state);
-  // Only this command needs the server; the others start faster without it.
   const store = storeChoiceOf(flags);
+  refuseClearText(flags);
+  // Only this command needs the server; the others start faster without it.
   const { startBridge } = await import('@codelanes/bridge');
+  const { toLaneRequest, fromLaneResult } = await import('@codelanes/librechat');
   const bridge = await startBridge({
     host: flags.host,
     port: flags.port,
     allowNonLoopback: flags.insecureHttp ?? false,
-    tokens: { callers: [tokens.caller], admin: tokens.admin, worker: tokens.worker },
+    tokens: {
+      callers: [tokens.caller],
+      admin: tokens.admin,
+      ...(flags.pairedOnly === true ? {} : { worker: tokens.worker }),
+    },
+    ...securityOf(flags, store.kind, state),
     clientGeneration: flags.generation,
     slots: flags.slots,
     store,
     rateLimit: flags.rateLimit === 0 ? 'off' : { calls: flags.rateLimit, windowMs: 30_000 },
     scheduler: { principalQueueLength: flags.queueShare },
     logLevel: flags.logLevel,
+    laneRouter: { toLaneRequest, fromLaneResult },
   }).catch((error: unknown) => {
     throw startFailure(error, flags);
   });
@@ -112,6 +139,9 @@ function startFailure(error: unknown, { host, port }: BridgeFlags): unknown {
       'Stop that, perhaps another "codelanes up", or choose another --port.',
       { cause: error },
     );
+  }
+  if (isErrno(error, 'ENOTFOUND') || isErrno(error, 'EAI_AGAIN')) {
+    return new CliError(`Nobody knows the address ${host}.`, 'Choose another --host.', { cause: error });
   }
   if (isErrno(error, 'EACCES') || isErrno(error, 'EADDRNOTAVAIL')) {
     return new CliError(`The bridge may not listen at ${where}.`, 'Choose another --host or --port.', {

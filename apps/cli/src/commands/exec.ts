@@ -1,12 +1,13 @@
-import { limits } from '@codelanes/protocol';
+import { limits, type ExecuteCommandRequest } from '@codelanes/protocol';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { BridgeClient } from '../client/bridge-client.js';
 import { runCall } from '../client/run-call.js';
 import type { PlannedCall } from '../client/run-call.js';
-import type { EndpointFlags } from '../connection/endpoint.js';
+import type { Endpoint, EndpointFlags } from '../connection/endpoint.js';
 import { resolveEndpoint } from '../connection/endpoint.js';
 import { exitStatus } from '../errors/cli-error.js';
+import { actionOf } from '../exec/action-of.js';
 import { commandStatus } from '../exec/command-status.js';
 import { failedCall } from '../exec/failed-call.js';
 import { endOfCancelled, onInterruption } from '../exec/interruption.js';
@@ -14,6 +15,7 @@ import { Progress } from '../exec/progress.js';
 import { chosenWorkspace, requestOf } from '../exec/request-of.js';
 import { withEndpointOptions } from '../options/endpoint-options.js';
 import { seconds } from '../options/numbers.js';
+import { plainText } from '../terminal/plain-text.js';
 
 const defaultPatienceMs = 300_000;
 
@@ -22,6 +24,7 @@ interface ExecFlags extends EndpointFlags {
   readonly repository?: string;
   readonly worktree?: string;
   readonly cwd?: string;
+  readonly action?: string;
   readonly timeout?: number;
   readonly queueWait: number;
 }
@@ -31,14 +34,19 @@ export function addExecCommand(program: Command): void {
     .command('exec')
     .description('run a command in a lane, and end with its status')
     .argument(
-      '<command...>',
+      '[command...]',
       'after "--": one word is a line for the shell, several are program and arguments',
     )
     .option('--workspace <id>', 'which folder of the worker; not needed where it serves only one')
     .option('--repository <path>', 'a repository of the folder, by the path in its definition')
     .option('--worktree <name>', 'the lane of .worktrees/<name>; without it the whole checkout')
+    .option('--action <name>', 'an action of the definition, in place of a command')
     .option('--cwd <dir>', 'folder to run in, relative to the lane')
-    .option('--timeout <seconds>', 'time that the command may run', seconds(limits.commandTimeoutMs / 1000))
+    .option(
+      '--timeout <seconds>',
+      `time that the command may run, at most ${limits.commandTimeoutMs / 1000} (default: 30, or that of the action)`,
+      seconds(limits.commandTimeoutMs / 1000),
+    )
     .addOption(
       new Option('--queue-wait <seconds>', 'patience in the queue')
         .argParser(seconds(86_400))
@@ -52,6 +60,9 @@ Exit status: that of the command; 128+n where signal n ended it; ${exitStatus.ti
 ${exitStatus.nothingRan} where nothing ran; ${exitStatus.outcomeUnknown} where the outcome is unknown; ${exitStatus.cancelled} where it was cancelled.`,
     );
   withEndpointOptions(command).action(async (words: string[], flags: ExecFlags) => {
+    if ((words.length === 0) === (flags.action === undefined)) {
+      command.error('error: give a command after "--", or --action NAME, and not both');
+    }
     process.exitCode = await exec(words, flags);
   });
 }
@@ -61,20 +72,32 @@ async function exec(words: readonly string[], flags: ExecFlags): Promise<number>
   try {
     const endpoint = await resolveEndpoint(flags, 'caller');
     client = new BridgeClient(endpoint);
-    const offered =
-      flags.workspace !== undefined || endpoint.workspaces.length > 0
-        ? endpoint.workspaces
-        : await client.workspaces(endpoint.workerId);
-    const request = requestOf(chosenWorkspace(flags.workspace, offered), words, flags);
+    const request = await requestFor(client, endpoint, words, flags);
     return await runAndPrint(client, { workerId: endpoint.workerId, request, patienceMs: flags.queueWait });
   } catch (error) {
     const { status, what, next } = failedCall(error);
     say(what);
-    console.error(`  ${next}`);
+    console.error(plainText(`  ${next}`));
     return status;
   } finally {
     await client?.close();
   }
+}
+
+/** The bridge is asked what the worker offers only where that is needed. */
+async function requestFor(
+  client: BridgeClient,
+  { workerId, workspaces: known }: Endpoint,
+  words: readonly string[],
+  { action: name, ...flags }: ExecFlags,
+): Promise<ExecuteCommandRequest> {
+  const isChosen = flags.workspace !== undefined || known.length > 0;
+  const offered = isChosen && name === undefined ? [] : await client.workspaces(workerId);
+  const own = offered.filter(({ aliasOf }) => aliasOf === undefined).map(({ id }) => id);
+  const workspaceId = chosenWorkspace(flags.workspace, known.length > 0 ? known : own);
+  const { repository } = flags;
+  const action = name === undefined ? undefined : actionOf(offered, { workspaceId, repository }, name);
+  return requestOf(workspaceId, words, { ...flags, action });
 }
 
 async function runAndPrint(client: BridgeClient, call: PlannedCall): Promise<number> {
@@ -97,7 +120,8 @@ async function runAndPrint(client: BridgeClient, call: PlannedCall): Promise<num
     const result = await runCall(client, call, listener, interruption.signal);
     process.stdout.write(result.stdout);
     process.stderr.write(result.stderr);
-    if (result.truncated) say('The output was too long; a part of it was left out.');
+    if (result.truncated)
+      say('The output was too long; a part of it was left out. To have all of it, write it to a file.');
     const { status, note } = commandStatus(result);
     if (note !== undefined) say(note);
     return status;
@@ -111,5 +135,5 @@ async function runAndPrint(client: BridgeClient, call: PlannedCall): Promise<num
 }
 
 function say(line: string): void {
-  console.error(`codelanes: ${line}`);
+  console.error(plainText(`codelanes: ${line}`));
 }

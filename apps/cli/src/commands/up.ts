@@ -1,8 +1,10 @@
+import { resolve } from 'node:path';
 import { limits } from '@codelanes/protocol';
 import type { Command } from 'commander';
 import { connectionFile, writeConnection } from '../connection/connection-file.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
+import { UpLock } from '../connection/up-lock.js';
 import { repeated } from '../options/lists.js';
 import { wholeNumber } from '../options/numbers.js';
 import { ManagedChild } from '../processes/managed-child.js';
@@ -12,7 +14,8 @@ import { defaultPort } from './bridge.js';
 import { defaultSlots } from './worker.js';
 
 interface UpFlags {
-  readonly root: readonly string[];
+  readonly root?: readonly string[];
+  readonly environment?: readonly string[];
   readonly port: number;
   readonly slots: number;
   readonly state?: string;
@@ -30,53 +33,71 @@ const workerNodeFlags = [...nodeFlags, '--max-semi-space-size=1'];
 const ownMachineArgs = ['--rate-limit', '0', '--queue-share', String(limits.queueLength)];
 
 export function addUpCommand(program: Command): void {
-  program
+  const command = program
     .command('up')
     .description('run a bridge and a worker on this machine, with a lane for each linked worktree')
-    .requiredOption('--root <dir>', 'a folder to serve; may be repeated', repeated)
+    .option('--root <dir>', 'a folder to serve; may be repeated', repeated)
+    .option('--environment <file.yaml>', 'a definition of a folder to serve; may be repeated', repeated)
     .option('--port <port>', 'port of the bridge; 0 takes any free one', wholeNumber(0, 65_535), defaultPort)
     .option('--slots <n>', 'commands that may run at once', wholeNumber(1, limits.slots), defaultSlots)
     .option('--state <dir>', "where tokens, journals and the lanes' homes are kept")
-    .option('--allow-root', 'serve although this is root; the walls are hardened for it')
-    .action(runUp);
+    .option('--allow-root', 'serve although this is root; the walls are hardened for it');
+  command.action(async (flags: UpFlags) => {
+    if (flags.root === undefined && flags.environment === undefined) {
+      command.error('error: give --root DIR or --environment FILE.yaml, for what is to be served');
+    }
+    await runUp(flags);
+  });
 }
 
 async function runUp(flags: UpFlags): Promise<void> {
-  const state = flags.state ?? defaultStateFolder();
+  // Other commands are run from other folders.
+  const state = resolve(flags.state ?? defaultStateFolder());
   await ensureStateFolder(state);
-  await ensureTokens(state);
+  const lock = await UpLock.take(state);
+  try {
+    await ensureTokens(state);
+    await serve(flags, state);
+  } finally {
+    lock.close();
+  }
+}
+
+async function serve(flags: UpFlags, state: string): Promise<void> {
   let { port } = flags;
-  const say = (line: string) => {
-    console.error(`codelanes: ${line}`);
-  };
+  let url = '';
   const bridge = new ManagedChild({
     name: 'bridge',
     nodeFlags,
     args: () => ['--port', String(port), '--state', state, ...ownMachineArgs],
     say,
   });
-  let url = '';
   const worker = new ManagedChild({
     name: 'worker',
     args: () => workerArgs(flags, state, url),
     nodeFlags: workerNodeFlags,
     say,
   });
+  let isStopping = false;
   const stop = stopRequested(() => {
     bridge.kill();
     worker.kill();
+  }).then(() => {
+    isStopping = true;
   });
-  ({ url } = await bridge.start());
-  // A bridge that comes back has to be found where the first one was.
-  port = Number(new URL(url).port);
+  const start = async () => {
+    ({ url } = await bridge.start());
+    // A bridge that comes back has to be found where the first one was.
+    port = Number(new URL(url).port);
+    return isStopping ? undefined : (await worker.start()).workspaces;
+  };
   try {
-    const { workspaces } = await worker.start();
-    const { caller, admin } = tokenFiles(state);
-    await writeConnection(state, { version: 1, url, workerId, workspaces, tokenFiles: { caller, admin } });
-    console.log(
-      howToCall({ url, workspaces, connectionFile: connectionFile(state), callerTokenFile: caller }),
-    );
-    await stop;
+    // The setup of an environment can take minutes: whoever stops in that time does not wait for it.
+    const workspaces = await Promise.race([start(), stop]);
+    if (workspaces !== undefined) {
+      await tellHowToCall(state, url, workspaces);
+      await stop;
+    }
     say(
       'Stopping: nothing new is taken, calls that run have half a minute to end. Ctrl-C again ends them at once.',
     );
@@ -88,9 +109,38 @@ async function runUp(flags: UpFlags): Promise<void> {
   say('Stopped.');
 }
 
-function workerArgs({ root, slots, allowRoot }: UpFlags, state: string, url: string): string[] {
+async function tellHowToCall(state: string, url: string, workspaces: readonly string[]): Promise<void> {
+  const { caller, admin } = tokenFiles(state);
+  await writeConnection(state, {
+    version: 1,
+    url,
+    workerId,
+    workspaces: [...workspaces],
+    tokenFiles: { caller, admin },
+  });
+  console.log(
+    howToCall({
+      url,
+      workspaces,
+      connectionFile: connectionFile(state),
+      callerTokenFile: caller,
+      ...(state !== defaultStateFolder() && { state }),
+    }),
+  );
+}
+
+function say(line: string): void {
+  console.error(`codelanes: ${line}`);
+}
+
+function workerArgs(
+  { root = [], environment = [], slots, allowRoot }: UpFlags,
+  state: string,
+  url: string,
+): string[] {
   return [
     ...root.flatMap((folder) => ['--root', folder]),
+    ...environment.flatMap((file) => ['--environment', file]),
     '--linked-worktree-lanes',
     ...['--slots', String(slots)],
     ...['--worker-id', workerId],

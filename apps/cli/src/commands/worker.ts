@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { limits } from '@codelanes/protocol';
@@ -23,7 +24,7 @@ interface WorkerFlags {
   readonly linkedWorktreeLanes?: boolean;
   readonly slots: number;
   readonly workerId?: string;
-  readonly bridge: string;
+  readonly bridge?: string;
   readonly tokenFile?: string;
   readonly state?: string;
   readonly allowRoot?: boolean;
@@ -41,7 +42,10 @@ export function addWorkerCommand(program: Command): void {
     .option('--linked-worktree-lanes', 'give each linked worktree under .worktrees a lane of its own')
     .option('--slots <n>', 'commands that may run at once', wholeNumber(1, limits.slots), defaultSlots)
     .option('--worker-id <id>', 'the identity at the bridge (default: the name of this machine)')
-    .option('--bridge <url>', 'address of the bridge', `http://127.0.0.1:${defaultPort}`)
+    .option(
+      '--bridge <url>',
+      `address of the bridge (default: the one it is paired with, else http://127.0.0.1:${defaultPort})`,
+    )
     .option(
       '--token-file <file>',
       "file with the bridge's token for workers (default: that of the state folder)",
@@ -62,10 +66,11 @@ async function runWorker(flags: WorkerFlags): Promise<void> {
   try {
     const { startWorker } = await workerPackage();
     const roots = await rootsOf(flags);
+    const { bridgeUrl, ...access } = await accessOf(flags, state, workerId);
     const worker = startWorker(
       {
-        bridgeUrl: parseBridgeUrl(flags.bridge, flags.insecureHttp ?? false),
-        token: await readToken(flags.tokenFile ?? tokenFiles(state).worker),
+        bridgeUrl,
+        ...access,
         workerId,
         roots,
         slots: flags.slots,
@@ -80,7 +85,7 @@ async function runWorker(flags: WorkerFlags): Promise<void> {
     await worker.ready;
     const workspaces = roots.map(({ id }) => id);
     if (!announceReady({ kind: 'worker', workerId, workspaces })) {
-      console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${flags.bridge}.`);
+      console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${bridgeUrl}.`);
     }
     await worker.done;
   } catch (error) {
@@ -88,12 +93,36 @@ async function runWorker(flags: WorkerFlags): Promise<void> {
   }
 }
 
+/** A worker that is paired has a key for one bridge; any other shows the token for workers. */
+async function accessOf(
+  { bridge, tokenFile, insecureHttp = false }: WorkerFlags,
+  state: string,
+  workerId: string,
+) {
+  const { keyFileOf, readWorkerKey } = await workerPackage();
+  const keyFile = keyFileOf(state, workerId);
+  if (tokenFile === undefined && existsSync(keyFile)) {
+    const { bridgeUrl } = readWorkerKey(keyFile);
+    return { bridgeUrl: parseBridgeUrl(bridge ?? bridgeUrl, insecureHttp), keyFile };
+  }
+  return {
+    bridgeUrl: parseBridgeUrl(bridge ?? `http://127.0.0.1:${defaultPort}`, insecureHttp),
+    token: await readToken(tokenFile ?? tokenFiles(state).worker),
+  };
+}
+
 /** The worker's own refusals say in one message what is wrong and what to do. */
 async function startFailure(error: unknown): Promise<unknown> {
-  const { DefinitionError, OptionsError, RootError, WorkerRefused } = await workerPackage();
-  const isRefusal = [DefinitionError, OptionsError, RootError, WorkerRefused].some(
-    (kind) => error instanceof kind,
-  );
+  const { DefinitionError, KeyFileError, OptionsError, PreparationError, RootError, WorkerRefused } =
+    await workerPackage();
+  const isRefusal = [
+    DefinitionError,
+    KeyFileError,
+    OptionsError,
+    PreparationError,
+    RootError,
+    WorkerRefused,
+  ].some((kind) => error instanceof kind);
   if (!isRefusal || !(error instanceof Error)) return error;
   return new CliError(error.message, 'The worker serves nothing; mend that and start it again.', {
     cause: error,
@@ -105,31 +134,11 @@ async function rootsOf({ root = [], environment = [], linkedWorktreeLanes = fals
   if (root.length + environment.length === 0) {
     throw new CliError('A worker needs something to serve.', 'Give --root DIR or --environment FILE.yaml.');
   }
-  const { loadDefinitions, refuseNotRunYet, rootIdOf } = await workerPackage();
+  const { loadDefinitions, refuseNotRunYet, rootIdOf, rootOfDefinition } = await workerPackage();
   const plain = root.map((folder) => ({ id: rootIdOf(resolve(folder)), root: folder, linkedWorktreeLanes }));
   const definitions = loadDefinitions(environment, plain);
   for (const definition of definitions) refuseNotRunYet(definition);
-  return [
-    ...plain,
-    ...definitions.map((definition) => ({
-      id: definition.name,
-      root: definition.root,
-      linkedWorktreeLanes: definition.linkedWorktreeLanes ?? linkedWorktreeLanes,
-      read: definition.read,
-      network: definition.network,
-      repositories: definition.repositories.map(
-        ({ path, workspaceId, checkout, identity, gitIdentity, slots, network }) => ({
-          path,
-          workspaceId,
-          checkout,
-          identity,
-          gitIdentity,
-          slots,
-          network,
-        }),
-      ),
-    })),
-  ];
+  return [...plain, ...definitions.map((definition) => rootOfDefinition(definition, linkedWorktreeLanes))];
 }
 
 /** Only this command needs it; the others start faster without. */

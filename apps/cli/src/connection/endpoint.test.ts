@@ -73,6 +73,13 @@ describe('resolveEndpoint', () => {
     });
   });
 
+  it.each([
+    ['is no address', { url: 'notaurl' }, 'no address'],
+    ['is without a worker', { url: 'https://b.example.org' }, 'Which worker'],
+  ])('names what is wrong first where the flag for the bridge %s', async (_, flags, what) => {
+    await expect(resolveEndpoint({ state, ...flags }, 'caller', {})).rejects.toThrow(what);
+  });
+
   it('says so where the facts cannot be understood', async () => {
     await writeFile(connectionFile(state), '{"version": 2}');
     await expect(resolveEndpoint({ state }, 'caller', {})).rejects.toThrow('cannot be understood');

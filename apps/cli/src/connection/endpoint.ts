@@ -41,14 +41,18 @@ export async function resolveEndpoint(
       'Start one with "codelanes up --root DIR", or name one with --url and --token-file.',
     );
   }
+  const parsedUrl = parseBridgeUrl(url, flags.insecureHttp ?? false);
   // A token of this machine must not be sent to whatever address a flag or variable names.
   const known = here?.url === url ? here : undefined;
   const workerId = flags.worker ?? environment['CODELANES_WORKER'] ?? known?.workerId;
   if (workerId === undefined) {
-    throw new CliError(`Which worker of ${url} is meant is not known.`, 'Name it with --worker.');
+    throw new CliError(
+      `Which worker of ${url} is meant is not known.`,
+      'Name it with --worker, or set CODELANES_WORKER: it is the --worker-id of that worker, else the name of its machine.',
+    );
   }
   return {
-    url: parseBridgeUrl(url, flags.insecureHttp ?? false),
+    url: parsedUrl,
     token: await tokenOf(flags.tokenFile, environment['CODELANES_TOKEN'], known?.tokenFiles[kind], url),
     workerId,
     workspaces: known?.workerId === workerId ? known.workspaces : [],

@@ -7,6 +7,7 @@ const shownAs: Readonly<Record<CallState, Span['state'] | undefined>> = {
   delivered: 'waits',
   running: 'runs',
   cancelling: 'runs',
+  paused: 'waits',
   settled: undefined,
   withdrawn: undefined,
   interrupted: undefined,

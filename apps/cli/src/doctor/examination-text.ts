@@ -1,6 +1,7 @@
 import type { Finding, LaneReport, NetworkPolicy } from '@codelanes/worker';
 import { durationText } from '../lanes/duration-text.js';
 import type { ExaminedEnvironment, ExaminedFault, Examination } from './examination.js';
+import { plainText } from '../terminal/plain-text.js';
 
 /** What was found, for people. */
 export function examinationText({ ok, faults, environments, machine }: Examination): string {
@@ -10,10 +11,8 @@ export function examinationText({ ok, faults, environments, machine }: Examinati
     ['This machine', ...machine.map(findingText)],
     [ok ? 'All is in order.' : 'Something is wrong: mend what is marked with "!!", then ask again.'],
   ];
-  return parts
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
+  const shown = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));
+  return plainText(shown.join('\n\n'));
 }
 
 function faultText({ file, line, column, key, sentence }: ExaminedFault): string {
@@ -27,9 +26,11 @@ function findingText({ subject, verdict, sentence }: Finding): string {
   return `${marks[verdict]} ${subject.padEnd(9)} ${sentence}`;
 }
 
-function environmentParts({ name, file, root, repositories, findings }: ExaminedEnvironment): string[][] {
+function environmentParts(environment: ExaminedEnvironment): string[][] {
+  const { name, file, laneRouting, root, repositories, findings } = environment;
+  const routing = laneRouting === undefined ? [] : [line('routing', routingText)];
   return [
-    [`Environment ${name} (${file})`, ...laneLines(root), ...findings.map(findingText)],
+    [`Environment ${name} (${file})`, ...laneLines(root), ...routing, ...findings.map(findingText)],
     ...repositories.map((repository) => [`Repository ${repository.lane}`, ...laneLines(repository)]),
   ];
 }
@@ -48,7 +49,13 @@ function laneLines(report: LaneReport): string[] {
     ['secrets', credentials ?? 'none'],
     ['actions', actions.length === 0 ? 'none' : actions.join(', ')],
   ];
-  return rows.map(([what, text]) => `   ${what.padEnd(9)} ${text}`);
+  return rows.map(([what, text]) => line(what, text));
+}
+
+const routingText = 'calls that name no lane go to the one in which their path or cwd lies';
+
+function line(what: string, text: string): string {
+  return `   ${what.padEnd(9)} ${text}`;
 }
 
 function workspaceText({ workspaceId, repository }: LaneReport['workspaces'][number]): string {

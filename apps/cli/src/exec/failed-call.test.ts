@@ -40,7 +40,10 @@ describe('failedCall', () => {
       }),
     );
     expect(failed.status).toBe(exitStatus.nothingRan);
-    expect(failed.what).toContain('app/.worktrees/a');
+    expect(failed.what).toBe(
+      'The call did not start in time: it waited behind the call running in app/.worktrees/a for 12 s (place 1 in the queue). (WORKSPACE_QUEUE_TIMEOUT)',
+    );
+    expect(failed.next).toContain('--queue-wait');
   });
 
   it.each([

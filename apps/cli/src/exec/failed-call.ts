@@ -15,14 +15,10 @@ export interface FailedCall {
 /** What is known of a call that brought no result: whether anything ran above all. */
 export function failedCall(error: unknown): FailedCall {
   if (error instanceof LostCall) return lostCall(error);
-  if (error instanceof NoAnswer) {
-    return {
-      status: exitStatus.nothingRan,
-      what: `${error.message} Nothing ran.`,
-      next: 'Start it with "codelanes up", or see why it cannot be reached.',
-    };
-  }
   const [what, next] = errorLines(error);
+  if (error instanceof NoAnswer) {
+    return { status: exitStatus.nothingRan, what: `${what} Nothing ran.`, next };
+  }
   if (!CodelanesError.is(error)) return { status: exitStatus.nothingRan, what, next };
   const status = statusByCode[error.code] ?? exitStatus.nothingRan;
   return { status, what: withReason(error, what), next };
@@ -33,6 +29,7 @@ const lastSeenTexts: Readonly<Record<CallState, string>> = {
   reserved: 'When last seen the call was about to start.',
   delivered: 'When last seen the worker had the call and was about to start it.',
   running: 'The command was running; its worker stops it.',
+  paused: 'When last seen the script was paused, for an answer of its caller.',
   cancelling: 'The command was being stopped.',
   settled: 'The command had ended, but its result was lost on the way.',
   withdrawn: 'The call had been taken back; nothing ran.',
@@ -49,9 +46,10 @@ function lostCall({ message, lastSeen }: LostCall): FailedCall {
   };
 }
 
+/** The reason in the words in which it was told while the call waited, in place of the bridge's for programs. */
 function withReason(error: CodelanesError, what: string): string {
   return error instanceof Refusal && error.waitedFor !== undefined
-    ? `${what} It waited ${waitingText(error.waitedFor)}.`
+    ? `The call did not start in time: it waited ${waitingText(error.waitedFor)}. (${error.code})`
     : what;
 }
 

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { chosenWorkspace, requestOf } from './request-of.js';
 
 describe('requestOf', () => {
-  it('names the lane by its field and leaves out what was not said', () => {
+  it('names the lane by its field, leaves out what was not said, and asks for as much output as there may be', () => {
     expect(requestOf('app', ['ls', 'a b'], { worktree: 'a' })).toEqual({
       protocolVersion: 1,
       operation: 'execute_command',
       workspaceId: 'app',
       command: "ls 'a b'",
+      maxOutputBytes: 1_048_576,
       worktree: 'a',
     });
   });
@@ -15,6 +16,13 @@ describe('requestOf', () => {
   it('names a repository by its declared path', () => {
     const request = requestOf('app', ['true'], { repository: 'libs/web', worktree: 'a' });
     expect(request).toMatchObject({ workspaceId: 'app', repository: 'libs/web', worktree: 'a' });
+  });
+
+  it('asks for an action without a command, and for its own time', () => {
+    const action = { name: 'test', fingerprint: 'a'.repeat(64) };
+    const request = requestOf('app', [], { action });
+    expect(request).toMatchObject({ environmentAction: action });
+    expect(request).not.toHaveProperty('timeoutMs');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import type { ExecuteCommandRequest } from '@codelanes/protocol';
-import { protocolVersion, workspaceToolRequestSchema } from '@codelanes/protocol';
+import { limits, protocolVersion, workspaceToolRequestSchema } from '@codelanes/protocol';
 import { CliError } from '../errors/cli-error.js';
 import { shellLine } from './shell-line.js';
 
@@ -8,27 +8,33 @@ export interface CommandFlags {
   readonly worktree?: string | undefined;
   readonly cwd?: string | undefined;
   readonly timeout?: number | undefined;
+  /** Runs the command of the definition in place of words. */
+  readonly action?: ExecuteCommandRequest['environmentAction'];
 }
 
 /**
- * The request that runs the words of a command line in a lane.
+ * The request that runs the words of a command line, or an action, in a lane.
  *
  * @throws CliError naming what the protocol does not take.
  */
 export function requestOf(
   workspaceId: string,
   words: readonly string[],
-  { repository, worktree, cwd, timeout }: CommandFlags,
+  { repository, worktree, cwd, timeout, action }: CommandFlags,
 ): ExecuteCommandRequest {
   const parsed = workspaceToolRequestSchema.safeParse({
     protocolVersion,
     operation: 'execute_command',
     workspaceId,
-    command: shellLine(words),
+    // The worker has the command of an action; the protocol wants some text.
+    command: action?.name ?? shellLine(words),
+    // A terminal has room for more than the context of a model, for which the default is meant.
+    maxOutputBytes: limits.commandOutputBytes,
     ...(repository !== undefined && { repository }),
     ...(worktree !== undefined && { worktree }),
     ...(cwd !== undefined && { cwd }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(action !== undefined && { environmentAction: action }),
   });
   if (parsed.success && parsed.data.operation === 'execute_command') return parsed.data;
   const [issue] = parsed.error?.issues ?? [];

@@ -17,11 +17,24 @@ describe('waitingText', () => {
     );
   });
 
+  it('names a setup as what it is, with its age and its bound', () => {
+    const setup = { operation: 'setup', ageMs: 12_000, boundMs: 600_000, state: 'running' } as const;
+    const text = waitingText({ position: 1, blockers: [{ ...setup, lane: ['app', 'worktree:a'] }] });
+    expect(text).toBe(
+      'behind the setup running in app/.worktrees/a for 12 s of at most 10 min 0 s (place 1 in the queue)',
+    );
+  });
+
   it('says which room is missing where no call stands in the way', () => {
     expect(waitingText({ blockers: [], lacking: 'slots', position: 1 })).toBe(
       'for a free command slot (place 1 in the queue)',
     );
-    expect(waitingText({ blockers: [], position: 3 })).toBe('(place 3 in the queue)');
+  });
+
+  it('says that the worker has not come for it where nothing is in the way', () => {
+    expect(waitingText({ blockers: [], position: 3 })).toBe(
+      'for its worker to take it (place 3 in the queue)',
+    );
   });
 });
 

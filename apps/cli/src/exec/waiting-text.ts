@@ -12,10 +12,15 @@ const lackingTexts: Readonly<Record<NonNullable<WaitingReason['lacking']>, strin
 export function waitingText({ blockers, lacking, position }: WaitingReason): string {
   const place = `place ${position} in the queue`;
   if (blockers.length > 0) return `behind ${blockers.map(blockerText).join(', ')} (${place})`;
-  return lacking === undefined ? `(${place})` : `${lackingTexts[lacking]} (${place})`;
+  // What nothing stands in the way of, a worker that is there takes at once.
+  return `${lacking === undefined ? 'for its worker to take it' : lackingTexts[lacking]} (${place})`;
 }
 
-function blockerText({ lane, state, ageMs, callId }: Blocker): string {
+function blockerText({ lane, state, ageMs, callId, operation, boundMs }: Blocker): string {
+  if (operation === 'setup') {
+    const bound = boundMs === undefined ? '' : ` of at most ${durationText(boundMs)}`;
+    return `the setup ${state} in ${describeLane(lane)} for ${durationText(ageMs)}${bound}`;
+  }
   const own = callId === undefined ? '' : ` ${callId}`;
   return `the call${own} ${state} in ${describeLane(lane)} for ${durationText(ageMs)}`;
 }
@@ -25,6 +30,6 @@ export function waitingKey({ blockers, lacking, position }: WaitingReason): stri
   return JSON.stringify([
     position,
     lacking,
-    blockers.map(({ lane, state, callId }) => [lane, state, callId]),
+    blockers.map(({ lane, state, callId, operation }) => [lane, state, callId, operation]),
   ]);
 }

@@ -9,6 +9,7 @@ const idle: LanesView = {
   files: { used: 0, of: 16 },
   running: [],
   waiting: [],
+  paused: [],
   quarantined: [],
 };
 
@@ -55,6 +56,47 @@ describe('lanesText', () => {
     expect(lines.find((line) => line.startsWith('app '))).toMatch(
       /3\.0 s +p2 +b{32} +behind the call running in/,
     );
+  });
+
+  it('tells of scripts that wait for their tools, where there are such', () => {
+    expect(lanesText(idle)).not.toContain('PAUSED');
+    const text = lanesText({
+      ...idle,
+      paused: [
+        {
+          mode: 'exclusive',
+          pool: 'command',
+          operation: 'run_script',
+          callId: 'c'.repeat(32),
+          lane: ['app', 'worktree:a'],
+          principal: 'p1',
+          sinceMs: 3_000,
+        },
+      ],
+    });
+    const [head, line] = text.split('\n').slice(-2);
+    expect(head).toMatch(/^PAUSED IN +WHAT +SINCE/);
+    expect(line).toMatch(/^app\/\.worktrees\/a +run_script +3\.0 s +p1 +c{32}$/);
+  });
+
+  it('tells of a setup for how long it runs, and how long it may', () => {
+    const text = lanesText({
+      ...idle,
+      running: [
+        {
+          mode: 'shared',
+          pool: 'command',
+          operation: 'setup',
+          boundMs: 3_600_000,
+          callId: 'a'.repeat(32),
+          lane: ['app', 'worktree:a'],
+          principal: 'system',
+          sinceMs: 61_000,
+          state: 'running',
+        },
+      ],
+    });
+    expect(text).toMatch(/setup +running +1 min 1 s of 1 h 0 min +system/);
   });
 
   it('tells of closed lanes why, since when and how to free them', () => {

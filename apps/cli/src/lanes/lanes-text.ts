@@ -1,14 +1,16 @@
 import type { LanesView, QuarantinedLane } from '@codelanes/protocol';
 import { describeLane } from '@codelanes/protocol';
 import { waitingText } from '../exec/waiting-text.js';
+import { table } from '../table/table.js';
 import { durationText } from './duration-text.js';
+import { plainText } from '../terminal/plain-text.js';
 
 /** What runs, what waits and what is closed at a worker, for people. */
 export function lanesText(view: LanesView): string {
   const { workerId, online, slots, files } = view;
   const head = `Worker ${workerId} is ${online ? 'online' : 'offline'}: ${slots.used} of ${slots.of} command slots and ${files.used} of ${files.of} file tools in use.`;
-  const lines = [head, '', ...runningLines(view), '', ...waitingLines(view)];
-  return [...lines, ...quarantineLines(view.quarantined)].join('\n');
+  const lines = [head, '', ...runningLines(view), '', ...waitingLines(view), ...pausedLines(view)];
+  return plainText([...lines, ...quarantineLines(view.quarantined)].join('\n'));
 }
 
 function runningLines({ running }: LanesView): string[] {
@@ -17,7 +19,7 @@ function runningLines({ running }: LanesView): string[] {
     describeLane(call.lane),
     call.operation ?? 'held from before',
     call.state,
-    durationText(call.sinceMs),
+    sinceText(call),
     call.principal,
     call.callId,
   ]);
@@ -37,6 +39,24 @@ function waitingLines({ waiting }: LanesView): string[] {
   return table(['WAITS FOR', 'WHAT', 'SINCE', 'FOR', 'CALL', 'WHY'], rows);
 }
 
+function pausedLines({ paused }: LanesView): string[] {
+  if (paused.length === 0) return [];
+  const rows = paused.map((call) => [
+    describeLane(call.lane),
+    call.operation ?? '',
+    durationText(call.sinceMs),
+    call.principal,
+    call.callId,
+  ]);
+  return ['', ...table(['PAUSED IN', 'WHAT', 'SINCE', 'FOR', 'CALL'], rows)];
+}
+
+/** Of a setup also how long it may take. */
+function sinceText({ sinceMs, boundMs }: LanesView['running'][number]): string {
+  const since = durationText(sinceMs);
+  return boundMs === undefined ? since : `${since} of ${durationText(boundMs)}`;
+}
+
 /** The lanes that are closed because something of an earlier call may still run in them. */
 function quarantineLines(quarantined: readonly QuarantinedLane[]): string[] {
   return quarantined.flatMap(({ lane, reason, sinceMs }) => [
@@ -44,15 +64,4 @@ function quarantineLines(quarantined: readonly QuarantinedLane[]): string[] {
     `Quarantined for ${durationText(sinceMs)}: ${describeLane(lane)}. ${reason}`,
     `  It heals when those processes are gone; "codelanes lanes release ${describeLane(lane)}", on the worker's machine, frees it by hand.`,
   ]);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

@@ -55,6 +55,36 @@ describe('a call that waits too long', () => {
     await first;
   });
 
+  it('names the setup of its lane, whoever waits for it, with its age and its bound', async () => {
+    const first = execute(bridge, commandIn('a'));
+    const { callId, generation, token } = await worker.next();
+    const unready = { state: 'unready', lane: ['primary', 'worktree:a'], timeoutMs: 600_000 };
+    await worker.post('report', { reports: [unready, { callId, generation, token, state: 'busy' }] });
+    const setup = await worker.next();
+    expect(setup.request).toEqual({
+      protocolVersion: 1,
+      operation: 'setup',
+      workspaceId: 'primary',
+      worktree: 'a',
+    });
+    const other = await execute(bridge, commandIn('a'), { as: 'otherCaller', headers: waiting(20) });
+    expect(other.text).toMatch(
+      /behind the setup of primary\/\.worktrees\/a, which runs since \d+ ms and may take 600000 ms/,
+    );
+    expect(other.json).toMatchObject({
+      waitedFor: { blockers: [{ operation: 'setup', state: 'running', boundMs: 600_000 }, {}] },
+    });
+    expect(other.text).not.toContain(setup.callId);
+    await worker.settle(setup, {
+      status: 'fulfilled',
+      result: { protocolVersion: 1, operation: 'setup', state: 'ready' },
+    });
+    const again = await worker.next();
+    expect(again.callId).toBe(callId);
+    await worker.settleCommand(again);
+    expect((await first).status).toBe(200);
+  });
+
   it('is waited for beyond its queue budget once the worker has it', async () => {
     const next = worker.next();
     const answer = execute(bridge, commandBody(), { headers: waiting(100) });

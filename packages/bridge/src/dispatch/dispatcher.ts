@@ -1,8 +1,15 @@
-import type { CallState, WorkspaceToolResult } from '@codelanes/protocol';
-import { CodelanesError } from '@codelanes/protocol';
+import type { CallOperation, CallState, WorkspaceToolResult } from '@codelanes/protocol';
+import { CodelanesError, limits } from '@codelanes/protocol';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BridgeMetrics } from '../metrics/bridge-metrics.js';
-import type { CallEnd, NewCall, SchedulerStore, WithdrawReason } from '../scheduler/store.js';
+import type {
+  CallEnd,
+  NewCall,
+  NewToolCall,
+  PausedCall,
+  SchedulerStore,
+  WithdrawReason,
+} from '../scheduler/store.js';
 import { Bell } from './bell.js';
 import { NeverStarted } from './never-started.js';
 import { outcomeUnknown, resultOf } from './outcome.js';
@@ -23,6 +30,16 @@ export interface Patience {
   readonly queueWaitMs: number;
   /** Aborts when nobody waits for the answer any more. */
   readonly callerGone: AbortSignal;
+}
+
+/** What becomes of a script: its end, or that it waits for tools. */
+export type ScriptEnd = CallEnd | { readonly how: 'paused'; readonly pause: PausedCall };
+
+/** A call as it is seen through. */
+interface Attended extends Pick<NewCall, 'callId' | 'lane' | 'executionMs'> {
+  readonly operation: CallOperation;
+  /** It ran before: the queue is no place that it could leave as one that never did. */
+  readonly isResumed: boolean;
 }
 
 /** Sees synchronous calls through: enters them, waits for their end, and takes back what is no longer wanted. */
@@ -53,13 +70,35 @@ export class Dispatcher {
    * @throws CodelanesError as the store refuses it, `WORKSPACE_QUEUE_TIMEOUT` (a `QueueTimeout`), a
    * `NeverStarted`, or as `resultOf` says.
    */
-  run(call: NewCall, patience: Patience): Promise<WorkspaceToolResult> {
-    const attended = this.#enterAndAttend(call, patience);
-    const ended: Promise<void> = attended.then(noop, noop).then(() => {
-      this.#attended.delete(ended);
+  async run(call: NewToolCall, patience: Patience): Promise<WorkspaceToolResult> {
+    const end = await this.runScript(call, patience);
+    if (end.how === 'paused') throw new Error(`The tool call ${call.callId} was paused.`);
+    return resultOf(call, end);
+  }
+
+  /** Resolves with the first pause of a script, or with its end; for the rest as `run`, which judges the end. */
+  runScript(call: NewCall, patience: Patience): Promise<ScriptEnd> {
+    const { callId, lane, executionMs, request } = call;
+    const attended = { callId, lane, executionMs, operation: request.operation, isResumed: false };
+    return this.#see(attended, patience, async () => {
+      const submitted = await this.#store.submit(call);
+      if (!submitted.ok) throw new CodelanesError(submitted.error.code, submitted.error.message);
     });
-    this.#attended.add(ended);
-    return attended;
+  }
+
+  /** Resolves with the next pause or the end of a script that `enter` lets go on. It is cancelled with its caller. */
+  resumeScript(
+    call: Pick<NewCall, 'callId' | 'lane'>,
+    enter: () => Promise<void>,
+    callerGone: AbortSignal,
+  ): Promise<ScriptEnd> {
+    const attended = {
+      ...call,
+      executionMs: limits.pausedScriptMs + limits.programmaticTimeoutMs,
+      operation: 'run_script' as const,
+      isResumed: true,
+    };
+    return this.#see(attended, { queueWaitMs: limits.queueWaitMs, callerGone }, enter);
   }
 
   /**
@@ -75,11 +114,19 @@ export class Dispatcher {
     clearTimeout(timer);
   }
 
-  async #enterAndAttend(call: NewCall, patience: Patience): Promise<WorkspaceToolResult> {
+  #see(call: Attended, patience: Patience, enter: () => Promise<void>): Promise<ScriptEnd> {
+    const attended = this.#enterAndAttend(call, patience, enter);
+    const ended: Promise<void> = attended.then(noop, noop).then(() => {
+      this.#attended.delete(ended);
+    });
+    this.#attended.add(ended);
+    return attended;
+  }
+
+  async #enterAndAttend(call: Attended, patience: Patience, enter: () => Promise<void>): Promise<ScriptEnd> {
     if (this.#stopping.signal.aborted) throw bridgeStopping();
     const queueEndsAt = performance.now() + patience.queueWaitMs;
-    const submitted = await this.#store.submit(call);
-    if (!submitted.ok) throw new CodelanesError(submitted.error.code, submitted.error.message);
+    await enter();
     const bell = new Bell();
     const unsubscribe = [
       this.#store.onCall(call.callId, bell.ring),
@@ -89,17 +136,17 @@ export class Dispatcher {
     ];
     try {
       const end = await this.#attend(call, patience, queueEndsAt, bell);
-      if (end.how === 'interrupted') this.#metrics.leaseLost(call.request.operation);
+      if (end.how === 'interrupted') this.#metrics.leaseLost(call.operation);
       if (end.how === 'withdrawn' && end.why === 'caller_gone' && !patience.callerGone.aborted) {
         throw forgotten();
       }
-      return resultOf(call, end);
+      return end;
     } finally {
       for (const end of unsubscribe) end();
     }
   }
 
-  async #attend(call: NewCall, patience: Patience, queueEndsAt: number, bell: Bell): Promise<CallEnd> {
+  async #attend(call: Attended, patience: Patience, queueEndsAt: number, bell: Bell): Promise<ScriptEnd> {
     let answerDueAt: number | undefined;
     for (;;) {
       try {
@@ -107,7 +154,9 @@ export class Dispatcher {
         const [end, owned] = await Promise.all([this.#store.end(call.callId), this.#store.call(call.callId)]);
         if (end !== undefined) return end;
         if (owned === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
-        if (waits(owned.view.state)) {
+        const pause = owned.view.state === 'paused' ? await this.#pauseOf(call, patience) : undefined;
+        if (pause !== undefined) return { how: 'paused', pause };
+        if (waits(owned.view.state) && !call.isResumed) {
           answerDueAt = undefined;
           const why = this.#whyLeave(patience, queueEndsAt);
           if (why !== undefined) await this.#leave(call, why);
@@ -125,6 +174,13 @@ export class Dispatcher {
     }
   }
 
+  /** @throws where nobody is left to whom it could be told; the script is cancelled then. */
+  async #pauseOf({ callId }: Attended, { callerGone: gone }: Patience): Promise<PausedCall | undefined> {
+    if (!gone.aborted) return this.#store.paused(callId);
+    await this.#store.cancel(callId);
+    throw callerGone();
+  }
+
   #whyLeave(patience: Patience, queueEndsAt: number): WithdrawReason | undefined {
     if (patience.callerGone.aborted) return 'caller_gone';
     if (this.#stopping.signal.aborted) return 'cancelled';
@@ -132,12 +188,12 @@ export class Dispatcher {
   }
 
   /** @throws where the call left the queue; returns where it was delivered meanwhile and is to be waited for. */
-  async #leave(call: NewCall, why: WithdrawReason): Promise<void> {
+  async #leave(call: Attended, why: WithdrawReason): Promise<void> {
     const left = await this.#store.withdraw(call.callId, why);
     if (!left.withdrawn) return;
     switch (why) {
       case 'deadline':
-        this.#metrics.queueTimedOut(call.request.operation);
+        this.#metrics.queueTimedOut(call.operation);
         throw new QueueTimeout(call.lane, Math.round(left.waitedMs), left.waitedFor);
       case 'cancelled':
         throw bridgeStopping();
@@ -147,7 +203,7 @@ export class Dispatcher {
   }
 
   /** @throws where the worker's answer is not waited for any longer; the call is cancelled then. */
-  async #giveUpIfDue(call: NewCall, patience: Patience, answerDueAt: number): Promise<void> {
+  async #giveUpIfDue(call: Attended, patience: Patience, answerDueAt: number): Promise<void> {
     const why = this.#whyGiveUp(patience, answerDueAt);
     if (why === undefined) return;
     await this.#store.cancel(call.callId);
@@ -155,7 +211,7 @@ export class Dispatcher {
   }
 
   /** @throws where a store that cannot be reached is not waited for any longer; the call is cancelled once it can. */
-  #giveUpOnStore(call: NewCall, patience: Patience, dueAt: number): void {
+  #giveUpOnStore(call: Attended, patience: Patience, dueAt: number): void {
     const isPast = performance.now() >= dueAt + this.#settings.settlementGraceMs;
     if (!isPast && !patience.callerGone.aborted && !this.isStopping) return;
     void this.#cancelOnceReached(call.callId);
@@ -180,7 +236,7 @@ export class Dispatcher {
     return outcomeUnknown('the worker kept its lease but did not answer in time.');
   }
 
-  #answerWithinMs({ executionMs }: NewCall): number {
+  #answerWithinMs({ executionMs }: Attended): number {
     return executionMs + this.#settings.leaseTtlMs + this.#settings.settlementGraceMs;
   }
 }

@@ -2,6 +2,7 @@ import { durableStatusSchema, type Settlement } from '@codelanes/protocol';
 import { describe, expect, it } from 'vitest';
 import type { DurableView } from '../scheduler/durable-requests.js';
 import { durableStatusOf } from './durable-status.js';
+import { LaneRouting } from './lane-routing.js';
 
 const result = {
   protocolVersion: 1 as const,
@@ -28,7 +29,7 @@ function statusOf(stands: DurableView['stands'], generation: 'A' | 'own' = 'A') 
     request: { protocolVersion: 1, operation: 'execute_command', workspaceId: 'primary', command: 'true' },
     stands,
   };
-  const status = durableStatusOf(view, generation);
+  const status = durableStatusOf(view, generation, new LaneRouting(undefined));
   expect(durableStatusSchema.safeParse(status).error).toBeUndefined();
   return status;
 }

@@ -1,6 +1,7 @@
 import type { ClientGeneration, DurableState, DurableStatus, WireError } from '@codelanes/protocol';
-import { CodelanesError, errorFor, resultFor } from '@codelanes/protocol';
+import { CodelanesError, errorFor } from '@codelanes/protocol';
 import type { DurableView } from '../scheduler/durable-requests.js';
+import type { LaneRouting } from './lane-routing.js';
 import { resultOf } from './outcome.js';
 
 /**
@@ -8,15 +9,20 @@ import { resultOf } from './outcome.js';
  * then `completed` with the result, `cancelled` where it was stopped on request, or `failed` with a code;
  * `ASSIGNMENT_EXPIRED` is an unknown outcome.
  */
-export function durableStatusOf(view: DurableView, generation: ClientGeneration): DurableStatus {
-  const { requestId, workerId, queueWaitMs, request, stands } = view;
+export function durableStatusOf(
+  view: DurableView,
+  generation: ClientGeneration,
+  routing: Pick<LaneRouting, 'shownResult'>,
+): DurableStatus {
+  const { requestId, workerId, queueWaitMs, request, pathPrefix, stands } = view;
   const { workspaceId, workspaceInstanceId, worktree } = request;
   const known = {
     requestId,
     workerId,
     workspaceId,
     ...(workspaceInstanceId === undefined ? {} : { workspaceInstanceId }),
-    ...(worktree === undefined ? {} : { worktree }),
+    // A client that does not know lanes is told what it sent.
+    ...(worktree === undefined || (pathPrefix !== undefined && generation !== 'own') ? {} : { worktree }),
     queueWaitMs,
     cancelRequested: cancelRequested(view),
   };
@@ -34,7 +40,7 @@ export function durableStatusOf(view: DurableView, generation: ClientGeneration)
     case 'cancelling':
       return { ...known, state: 'admitted' };
     case 'ended':
-      return { ...known, ...endOf(view, generation) };
+      return { ...known, ...endOf(view, generation, routing) };
   }
 }
 
@@ -48,10 +54,14 @@ type Ending = Pick<DurableStatus, 'result' | 'error'> & {
   readonly state: Exclude<DurableState, 'queued' | 'admitted'>;
 };
 
-function endOf({ callId, request, stands }: DurableView, generation: ClientGeneration): Ending {
+function endOf(
+  { callId, request, pathPrefix, stands }: DurableView,
+  generation: ClientGeneration,
+  routing: Pick<LaneRouting, 'shownResult'>,
+): Ending {
   if (stands.state !== 'ended') throw new Error(`call ${callId} has not ended`);
   try {
-    const result = resultFor(generation, resultOf({ request }, stands.end));
+    const result = routing.shownResult(resultOf({ request }, stands.end), { generation, pathPrefix });
     return { state: 'completed', result };
   } catch (error) {
     if (!CodelanesError.is(error)) throw error;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { WorkspaceToolRequest } from '@codelanes/protocol';
+import type { RunScriptRequest, WorkspaceToolRequest } from '@codelanes/protocol';
 
 /**
  * What makes a retry identical: SHA-256 of the parsed request as canonical JSON (keys sorted at every depth),
  * so that neither the order of keys nor white space of the body matters.
  */
-export function fingerprintOf(request: WorkspaceToolRequest): string {
+export function fingerprintOf(request: WorkspaceToolRequest | RunScriptRequest): string {
   return digestOf(request);
 }
 

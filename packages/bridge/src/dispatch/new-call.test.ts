@@ -36,6 +36,11 @@ describe('a new call', () => {
       { ...command, timeoutMs: 300_000 },
       { mode: 'exclusive', pool: 'command', executionMs: 300_000 },
     ],
+    // The worker, which knows the action, holds it to its own time.
+    [
+      { ...command, environmentAction: { name: 'test', fingerprint: 'a'.repeat(64) } },
+      { mode: 'exclusive', pool: 'command', executionMs: 300_000 },
+    ],
   ])('has mode, pool and budget of its operation: %o', (fields, expected) => {
     expect(callOf(fields)).toMatchObject(expected);
   });

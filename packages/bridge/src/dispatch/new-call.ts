@@ -1,6 +1,7 @@
-import type { Capabilities, Trace, WorkspaceToolRequest } from '@codelanes/protocol';
+import type { Capabilities, RunScriptRequest, Trace, WorkspaceToolRequest } from '@codelanes/protocol';
 import { isInstructionRead, laneOf, limits, modeOf, operationKinds, withoutAlias } from '@codelanes/protocol';
 import { randomBytes } from 'node:crypto';
+import { ownInstanceId } from './own-instance.js';
 import type { NewCall } from '../scheduler/store.js';
 import { fingerprintOf } from './fingerprint.js';
 
@@ -14,10 +15,16 @@ export interface CallTerms {
   /** Proposed by the caller; made here where it proposes none. */
   readonly callId?: string | undefined;
   readonly trace?: Trace | undefined;
+  /** Of a call whose lane was found by its path. */
+  readonly pathPrefix?: string | undefined;
 }
 
 /** What the store needs to know of a request that passed the gate. */
-export function newCallOf(request: WorkspaceToolRequest, terms: CallTerms): NewCall {
+export function newCallOf<R extends WorkspaceToolRequest | RunScriptRequest>(
+  asked: R,
+  terms: CallTerms,
+): NewCall & { readonly request: R } {
+  const request = withOwnInstance(asked, terms.principal);
   return {
     callId: terms.callId ?? randomBytes(16).toString('hex'),
     workerId: terms.workerId,
@@ -29,11 +36,24 @@ export function newCallOf(request: WorkspaceToolRequest, terms: CallTerms): NewC
     executionMs: executionMsOf(request),
     request,
     trace: terms.trace,
+    pathPrefix: terms.pathPrefix,
   };
 }
 
+function withOwnInstance<R extends WorkspaceToolRequest | RunScriptRequest>(
+  request: R,
+  principal: string,
+): R {
+  const { workspaceInstanceId: asked } = request;
+  return asked === undefined ? request : { ...request, workspaceInstanceId: ownInstanceId(principal, asked) };
+}
+
 /** The time a request may run from its start; waiting in the queue has a budget of its own. */
-export function executionMsOf(request: WorkspaceToolRequest): number {
-  if (request.operation !== 'execute_command') return fileToolExecutionMs;
-  return request.timeoutMs ?? limits.commandDefaultTimeoutMs;
+export function executionMsOf(request: WorkspaceToolRequest | RunScriptRequest): number {
+  const runsCommands = request.operation === 'execute_command' || request.operation === 'run_script';
+  if (!runsCommands) return fileToolExecutionMs;
+  if (request.timeoutMs !== undefined) return request.timeoutMs;
+  if (request.operation === 'run_script') return limits.commandDefaultTimeoutMs;
+  // An action has a time of its own, which only the worker knows.
+  return request.environmentAction === undefined ? limits.commandDefaultTimeoutMs : limits.commandTimeoutMs;
 }

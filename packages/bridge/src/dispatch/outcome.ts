@@ -1,27 +1,30 @@
-import type { WorkspaceToolResult } from '@codelanes/protocol';
-import { CodelanesError, resultFault } from '@codelanes/protocol';
-import type { CallEnd, NewCall } from '../scheduler/store.js';
+import type { CallResult, WorkspaceToolResult } from '@codelanes/protocol';
+import { CodelanesError, isWorkspaceToolResult, resultFault } from '@codelanes/protocol';
+import type { CallEnd, NewToolCall } from '../scheduler/store.js';
 
 /**
- * The result of a call that has ended.
+ * The result of a call of a tool that has ended.
  *
- * @throws CodelanesError for every other end: the worker's own refusal, `RESULT_INVALID` for a result that
- * does not answer the request, `ASSIGNMENT_EXPIRED` where the outcome is unknown, `CALL_CANCELLED` where it
- * was taken back before it started.
+ * @throws CodelanesError `RESULT_INVALID` for a result that does not answer the request; as `settledResultOf`.
  */
-export function resultOf(call: Pick<NewCall, 'request'>, end: CallEnd): WorkspaceToolResult {
+export function resultOf(call: Pick<NewToolCall, 'request'>, end: CallEnd): WorkspaceToolResult {
+  const result = settledResultOf(end);
+  const fault = resultFault(call.request, result);
+  if (fault === undefined && isWorkspaceToolResult(result)) return result;
+  throw resultInvalid(fault ?? `it is one of ${result.operation}`);
+}
+
+/**
+ * What the worker says that a call came to.
+ *
+ * @throws CodelanesError for every other end: the worker's own refusal, `ASSIGNMENT_EXPIRED` where the outcome is
+ * unknown, `CALL_CANCELLED` where it was taken back before it started.
+ */
+export function settledResultOf(end: CallEnd): CallResult {
   switch (end.how) {
-    case 'settled': {
-      if (end.settlement.status === 'rejected') {
-        throw new CodelanesError(end.settlement.error.code, end.settlement.error.message);
-      }
-      const fault = resultFault(call.request, end.settlement.result);
-      if (fault === undefined) return end.settlement.result;
-      throw new CodelanesError(
-        'RESULT_INVALID',
-        `The worker's result does not answer the request: ${fault}.`,
-      );
-    }
+    case 'settled':
+      if (end.settlement.status === 'fulfilled') return end.settlement.result;
+      throw new CodelanesError(end.settlement.error.code, end.settlement.error.message);
     case 'interrupted':
       throw outcomeUnknown(end.reason);
     case 'withdrawn':
@@ -33,6 +36,10 @@ export function resultOf(call: Pick<NewCall, 'request'>, end: CallEnd): Workspac
       }
       throw new CodelanesError('CALL_CANCELLED', 'The call was taken back before it started; nothing ran.');
   }
+}
+
+export function resultInvalid(fault: string): CodelanesError {
+  return new CodelanesError('RESULT_INVALID', `The worker's result does not answer the request: ${fault}.`);
 }
 
 /** The call started, or may have, and nobody can say how it ended. */

@@ -30,9 +30,11 @@ export function fittingReason(fields: object, reason: WaitingReason): WaitingRea
 
 function sentenceOf(lane: Lane, waitedMs: number, { blockers, lacking }: WaitingReason): string {
   const waited = `The call did not start: it waited ${waitedMs} ms for lane ${shortLane(lane)}`;
-  const [first, ...others] = blockers;
+  // Of a setup people want to know how far it is.
+  const first = blockers.find(({ operation }) => operation === 'setup') ?? blockers[0];
   if (first !== undefined) {
-    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    const others = blockers.length - 1;
+    const more = others === 0 ? '' : `, and ${others} more`;
     return `${waited} behind ${blockerText(first)}${more}.`;
   }
   return lacking === undefined ? `${waited}.` : `${waited}; ${lackingTexts[lacking]}.`;
@@ -44,7 +46,12 @@ const lackingTexts: Readonly<Record<NonNullable<WaitingReason['lacking']>, strin
   repository: 'as many commands as its repository allows are running',
 };
 
-function blockerText({ lane, ageMs, state, callId }: Blocker): string {
+function blockerText({ lane, ageMs, state, callId, operation, boundMs }: Blocker): string {
+  if (operation === 'setup') {
+    const bound = boundMs === undefined ? '' : ` and may take ${boundMs} ms`;
+    const does = state === 'running' ? 'runs' : 'waits';
+    return `the setup of ${shortLane(lane)}, which ${does} since ${ageMs} ms${bound}`;
+  }
   const name = callId === undefined ? 'a call' : `call ${callId}`;
   return `${name} ${state} in ${shortLane(lane)} since ${ageMs} ms`;
 }

@@ -6,18 +6,38 @@ const noLoads = new Map<string, never>();
 describe('BridgeMetrics', () => {
   it('takes time apart into waiting, running, and what bridge and worker add', async () => {
     const metrics = new BridgeMetrics();
-    metrics.settled({ operation: 'execute_command', queuedMs: 2_000, totalMs: 5_003 }, 3_000);
+    metrics.settled(
+      { operation: 'execute_command', queuedMs: 2_000, totalMs: 5_003, wasPaused: false },
+      3_000,
+    );
     const text = await metrics.text(noLoads);
     expect(text).toContain('codelanes_queue_seconds_sum{operation="execute_command"} 2\n');
     expect(text).toContain('codelanes_run_seconds_sum{operation="execute_command"} 3\n');
     expect(text).toContain('codelanes_overhead_seconds_sum{operation="execute_command"} 0.003\n');
   });
 
+  it('knows setups, which may run for an hour', async () => {
+    const metrics = new BridgeMetrics();
+    metrics.settled({ operation: 'setup', queuedMs: 0, totalMs: 2_000_000, wasPaused: false }, 2_000_000);
+    expect(await metrics.text(noLoads)).toContain(
+      'codelanes_run_seconds_bucket{le="3600",operation="setup"} 1\n',
+    );
+  });
+
   it('counts no overhead of a call whose worker did not say how long it ran', async () => {
     const metrics = new BridgeMetrics();
-    metrics.settled({ operation: 'read_file', queuedMs: 0, totalMs: 40 }, undefined);
+    metrics.settled({ operation: 'read_file', queuedMs: 0, totalMs: 40, wasPaused: false }, undefined);
     const text = await metrics.text(noLoads);
     expect(text).toContain('codelanes_run_seconds_sum{operation="read_file"} 0.04\n');
+    expect(text).not.toContain('codelanes_overhead_seconds_sum{');
+  });
+
+  it('counts all stretches of a script as its run, and no overhead, as its worker measured only the last', async () => {
+    const metrics = new BridgeMetrics();
+    metrics.settled({ operation: 'run_script', queuedMs: 1_000, totalMs: 4_000, wasPaused: true }, 500);
+    const text = await metrics.text(noLoads);
+    expect(text).toContain('codelanes_queue_seconds_sum{operation="run_script"} 1\n');
+    expect(text).toContain('codelanes_run_seconds_sum{operation="run_script"} 3\n');
     expect(text).not.toContain('codelanes_overhead_seconds_sum{');
   });
 

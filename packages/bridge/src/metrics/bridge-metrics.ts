@@ -1,9 +1,11 @@
-import type { Operation } from '@codelanes/protocol';
+import type { CallOperation } from '@codelanes/protocol';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallTiming, WorkerLoad } from '../scheduler/store.js';
 
 /** Seconds, from what is felt to the longest that a call may wait or run. */
 const waitBuckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Setups may run for an hour. */
+const runBuckets = [...waitBuckets, 600, 1800, 3600];
 /** Seconds; a few milliseconds are the aim. */
 const overheadBuckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.5, 2];
 
@@ -18,7 +20,7 @@ export class BridgeMetrics {
     'Time from the submission of a call until the rule started it',
     waitBuckets,
   );
-  readonly #run = this.#histogram('codelanes_run_seconds', 'Time that a call ran at its worker', waitBuckets);
+  readonly #run = this.#histogram('codelanes_run_seconds', 'Time that a call ran at its worker', runBuckets);
   readonly #overhead = this.#histogram(
     'codelanes_overhead_seconds',
     'Time of a call that was neither waiting for its turn nor running',
@@ -54,19 +56,21 @@ export class BridgeMetrics {
     return this.#registry.contentType;
   }
 
-  /** A call was settled at this bridge; `ranMs` is what its worker measured, where it did. */
-  settled({ operation, queuedMs, totalMs }: CallTiming, ranMs: number | undefined): void {
+  /** A call was settled at this bridge; `lastRanMs` is what its worker measured, where it did. */
+  settled({ operation, queuedMs, totalMs, wasPaused }: CallTiming, lastRanMs: number | undefined): void {
     const inHandsMs = totalMs - queuedMs;
+    // Of several stretches the worker measured the last, and the store has the sum.
+    const ranMs = wasPaused ? undefined : lastRanMs;
     this.#queue.observe({ operation }, queuedMs / 1000);
     this.#run.observe({ operation }, (ranMs ?? inHandsMs) / 1000);
     if (ranMs !== undefined) this.#overhead.observe({ operation }, Math.max(0, inHandsMs - ranMs) / 1000);
   }
 
-  queueTimedOut(operation: Operation): void {
+  queueTimedOut(operation: CallOperation): void {
     this.#timeouts.inc({ operation });
   }
 
-  leaseLost(operation: Operation): void {
+  leaseLost(operation: CallOperation): void {
     this.#leaseLosses.inc({ operation });
   }
 

@@ -35,6 +35,7 @@ function replyStateOf(state: CallState): CancelReply['state'] {
     case 'delivered':
     case 'running':
     case 'cancelling':
+    case 'paused':
       return 'cancelling';
   }
 }

@@ -1,26 +1,64 @@
 import type { Capabilities } from '@codelanes/protocol';
 import { CodelanesError, workerIdHeader } from '@codelanes/protocol';
+import type { FastifyRequest } from 'fastify';
+import type { Identity } from '../auth/identity.js';
+import { mayUse } from '../auth/worker-access.js';
+import type { WorkerView } from '../scheduler/store.js';
+import { identityOf } from './admission.js';
 import type { RouteContext } from './context.js';
 import { malformed } from './parse.js';
 
+/** A worker and what it advertises. */
+export interface ChosenWorker {
+  readonly workerId: string;
+  readonly capabilities: Capabilities;
+}
+
 /**
- * The worker that a call is for: the one it names, else the only one there is.
+ * The worker that a call is for: the one that its header names, else the one that its token names, else the only one
+ * that its caller may use. One that the caller may not use is answered as one that never was.
  *
- * @throws CodelanesError `WORKER_OFFLINE` where there is none, `MALFORMED_REQUEST` where there are several.
+ * @throws CodelanesError `WORKER_UNAUTHORIZED` where a signed token does not name the worker that the header names;
+ * `WORKER_OFFLINE` where there is none; `MALFORMED_REQUEST` where there are several.
  */
-export async function chosenWorker({ store }: RouteContext, named: string | undefined): Promise<string> {
-  if (named !== undefined) return named;
-  const [only, ...others] = await store.workers();
+export async function chosenWorker(
+  context: RouteContext,
+  request: FastifyRequest,
+  named: string | undefined,
+): Promise<ChosenWorker> {
+  const identity = identityOf(request);
+  const workerId = namedWorker(identity, named) ?? (await onlyWorker(context, identity));
+  const worker = await usableWorker(context, identity, workerId);
+  if (worker !== undefined) return { workerId, capabilities: worker.capabilities };
+  throw new CodelanesError('WORKER_OFFLINE', `No worker "${workerId}" has registered with this bridge.`);
+}
+
+/** A worker as it is, or `undefined` where it never was, or is none of this caller's. */
+export async function usableWorker(
+  { store, pairings }: RouteContext,
+  identity: Identity,
+  workerId: string,
+): Promise<WorkerView | undefined> {
+  // Asked for together: neither answer takes longer for what the other says.
+  const [worker, standing] = await Promise.all([store.worker(workerId), pairings.standing(workerId)]);
+  return mayUse(identity, workerId, standing) ? worker : undefined;
+}
+
+function namedWorker({ user }: Identity, named: string | undefined): string | undefined {
+  if (user === undefined || named === undefined || named === user.workerId) return named ?? user?.workerId;
+  throw new CodelanesError(
+    'WORKER_UNAUTHORIZED',
+    `Header ${workerIdHeader} names the worker "${named}", and the token does not.`,
+  );
+}
+
+async function onlyWorker({ store, pairings }: RouteContext, identity: Identity): Promise<string> {
+  const workers = await store.workers();
+  const standings = await Promise.all(workers.map((workerId) => pairings.standing(workerId)));
+  const [only, ...others] = workers.filter((workerId, index) => mayUse(identity, workerId, standings[index]));
   if (only === undefined) {
     throw new CodelanesError('WORKER_OFFLINE', 'No worker has registered with this bridge yet.');
   }
   if (others.length === 0) return only;
   throw malformed(`header ${workerIdHeader}: expected the id of a worker, as this bridge has more than one`);
-}
-
-/** What a worker advertises. @throws CodelanesError `WORKER_OFFLINE` where it never registered. */
-export async function capabilitiesOf({ store }: RouteContext, workerId: string): Promise<Capabilities> {
-  const worker = await store.worker(workerId);
-  if (worker !== undefined) return worker.capabilities;
-  throw new CodelanesError('WORKER_OFFLINE', `No worker "${workerId}" has registered with this bridge.`);
 }

@@ -14,7 +14,7 @@ import { fingerprintOfWork } from '../dispatch/fingerprint.js';
 import { newCallOf } from '../dispatch/new-call.js';
 import type { DurableRequests, DurableView } from '../scheduler/durable-requests.js';
 import { admit, principalOf } from './admission.js';
-import { capabilitiesOf, chosenWorker } from './chosen-worker.js';
+import { chosenWorker } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import type { RouteContext } from './context.js';
 import { executeHeadersOf } from './execute-headers.js';
@@ -35,7 +35,7 @@ export function durableRequestRoutes(app: FastifyInstance, context: RouteContext
   const { tokens, settings } = context;
   const onRequest = admit(tokens, 'caller');
   const statusOf = (request: FastifyRequest, view: DurableView) =>
-    durableStatusOf(view, clientGenerationOf(request, settings.clientGeneration));
+    durableStatusOf(view, clientGenerationOf(request, settings.clientGeneration), context.laneRouting);
 
   app.get('/v1/workspace-tools/capabilities', { onRequest }, () => {
     return { durableWorkspaceRequests: context.durable === undefined ? 0 : 1 } satisfies DurableCapabilities;
@@ -64,12 +64,12 @@ async function submitted(request: FastifyRequest, context: RouteContext): Promis
   const durable = offered(context);
   const { [durableRequestHeader]: requestId } = parse(headersSchema, request.headers, 'header');
   const { workerId: named, callId, queueWaitMs } = executeHeadersOf(request.headers);
-  const toolRequest = parse(workspaceToolRequestSchema, request.body, 'body');
-  const workerId = await chosenWorker(context, named);
-  const capabilities = await capabilitiesOf(context, workerId);
+  const sent = parse(workspaceToolRequestSchema, request.body, 'body');
+  const { workerId, capabilities } = await chosenWorker(context, request, named);
+  const { request: toolRequest, pathPrefix } = context.laneRouting.laneRequestOf(capabilities, sent);
   assertAdvertised(capabilities, toolRequest);
   const principal = principalOf(request);
-  const terms = { workerId, capabilities, principal, callId, trace: traceOf(request) };
+  const terms = { workerId, capabilities, principal, callId, trace: traceOf(request), pathPrefix };
   const reply = await durable.submit({
     requestId,
     fingerprint: fingerprintOfWork({ workerId, queueWaitMs, request: toolRequest }),

@@ -8,6 +8,9 @@ import { fittingReason, QueueTimeout } from '../dispatch/queue-timeout.js';
 /** Leaves room for the other fields in `limits.queueTimeoutBodyBytes`. */
 const queueTimeoutMessageBytes = 1200;
 
+/** LibreChat reads 4 KiB of an error and understands none that is longer; the other fields need some of it. */
+const messageBytes = 3400;
+
 /** What every error reply holds; `error` is the sentence, under the name that LibreChat reads. */
 export interface ErrorBody {
   /** Of `RATE_LIMITED` the word by which LibreChat knows that it may repeat the call. */
@@ -36,7 +39,7 @@ export function errorReply(error: CodelanesError, generation: ClientGeneration):
   const { status, next } = errorKinds[code];
   if (error instanceof RateLimited) return rateLimitedReply(error, status);
   if (code !== 'WORKSPACE_QUEUE_TIMEOUT')
-    return { status, headers: {}, body: { error: message, code, next } };
+    return { status, headers: {}, body: { error: cutText(message, messageBytes), code, next } };
   const body: ErrorBody = { error: cutText(message, queueTimeoutMessageBytes), code, next };
   const waitedFor = error instanceof QueueTimeout ? fittingReason(body, error.waitedFor) : undefined;
   return {

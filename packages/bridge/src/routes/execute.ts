@@ -3,14 +3,13 @@ import {
   callIdHeader,
   CodelanesError,
   limits,
-  resultFor,
   workspaceToolRequestSchema,
 } from '@codelanes/protocol';
-import type { ClientGeneration, WorkspaceToolResult } from '@codelanes/protocol';
+import type { WorkspaceToolResult } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { newCallOf } from '../dispatch/new-call.js';
 import { admit, principalOf } from './admission.js';
-import { capabilitiesOf, chosenWorker } from './chosen-worker.js';
+import { chosenWorker } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
@@ -24,7 +23,7 @@ import { traceOf } from './trace.js';
  * what is malformed, and what the worker did not advertise.
  */
 export function executeRoute(app: FastifyInstance, context: RouteContext): void {
-  const { dispatcher, tokens, settings } = context;
+  const { dispatcher, laneRouting, tokens, settings } = context;
   const options = {
     onRequest: [admit(tokens, 'caller'), rateLimited(context)],
     bodyLimit: limits.requestBodyBytes,
@@ -32,9 +31,9 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
   app.post('/v1/workspace-tools/execute', options, async (request, reply) => {
     const connection = connectionOf(reply);
     const headers = executeHeadersOf(request.headers);
-    const toolRequest = parse(workspaceToolRequestSchema, request.body, 'body');
-    const workerId = await chosenWorker(context, headers.workerId);
-    const capabilities = await capabilitiesOf(context, workerId);
+    const sent = parse(workspaceToolRequestSchema, request.body, 'body');
+    const { workerId, capabilities } = await chosenWorker(context, request, headers.workerId);
+    const { request: toolRequest, pathPrefix } = laneRouting.laneRequestOf(capabilities, sent);
     assertAdvertised(capabilities, toolRequest);
     const call = newCallOf(toolRequest, {
       workerId,
@@ -42,6 +41,7 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
       principal: principalOf(request),
       callId: headers.callId,
       trace: traceOf(request),
+      pathPrefix,
     });
     void reply.header(callIdHeader, call.callId);
     const result = await dispatcher.run(call, {
@@ -49,12 +49,13 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
       callerGone: connection.gone,
     });
     const generation = clientGenerationOf(request, settings.clientGeneration);
-    return reply.type('application/json').send(resultBody(generation, result));
+    const shown = laneRouting.shownResult(result, { generation, pathPrefix });
+    return reply.type('application/json').send(bodyOf(shown));
   });
 }
 
-function resultBody(generation: ClientGeneration, result: WorkspaceToolResult): string {
-  const body = JSON.stringify(resultFor(generation, result));
+function bodyOf(result: WorkspaceToolResult): string {
+  const body = JSON.stringify(result);
   const bytes = Buffer.byteLength(body);
   if (bytes <= limits.resultBodyBytes) return body;
   throw new CodelanesError(

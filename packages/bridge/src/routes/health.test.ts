@@ -1,11 +1,7 @@
-import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { CodelanesError } from '@codelanes/protocol';
 import { MemoryStore } from '../scheduler/memory-store.js';
-import { compileBridgeOptions } from '../server/bridge-options.js';
-import { createHttpServer } from '../server/http-server.js';
-import { routeContextOf } from '../server/route-context.js';
-import { testTokens } from '../server/testing/test-bridge.js';
+import { serveStore } from '../server/testing/serve-store.js';
 
 class StoreInTrouble extends MemoryStore {
   answer: () => Promise<void> = () => Promise.resolve();
@@ -15,16 +11,13 @@ class StoreInTrouble extends MemoryStore {
   }
 }
 
-function serve() {
-  const { caller, admin, worker } = testTokens;
-  const options = compileBridgeOptions({ tokens: { callers: [caller], admin, worker } });
+async function serve() {
   const store = new StoreInTrouble();
-  const context = routeContextOf(options, { store, durable: undefined });
-  return { app: createHttpServer(context, pino({ level: 'silent' })), store, context };
+  return { store, ...(await serveStore(store)) };
 }
 
 it('is ready while its store can be reached, and healthy all the time', async () => {
-  const { app, store } = serve();
+  const { app, store } = await serve();
   expect((await app.inject('/readyz')).json()).toEqual({ ready: true });
   store.answer = () => Promise.reject(new CodelanesError('STORE_UNAVAILABLE', 'No Redis.'));
   const refused = await app.inject('/readyz');
@@ -37,7 +30,7 @@ it('is ready while its store can be reached, and healthy all the time', async ()
 });
 
 it('is not ready from the moment on at which it stops', async () => {
-  const { app, context } = serve();
+  const { app, context } = await serve();
   await context.dispatcher.stop(0);
   const refused = await app.inject('/readyz');
   expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([503, 'BRIDGE_STOPPING']);

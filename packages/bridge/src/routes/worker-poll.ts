@@ -2,23 +2,25 @@ import type { PollReply } from '@codelanes/protocol';
 import { pollRequestSchema, pollStreamType, workerWireVersion } from '@codelanes/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Polled } from '../dispatch/worker-polls.js';
-import { admit } from './admission.js';
-import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
 import { parseWorkerBody } from './parse.js';
+import { admitWorker } from './worker-admission.js';
+import { workerConnectionOf } from './worker-connection.js';
 import { workerIdOf } from './worker-path.js';
 
 /** The second is for a proxy that would collect lines before it passes them on. */
 const streamHeaders = { 'content-type': pollStreamType, 'x-accel-buffering': 'no' };
 
 /** `POST /v1/workers/:id/poll`: the worker's long poll for assignments and cancellations. */
-export function workerPollRoute(app: FastifyInstance, { polls, tokens }: RouteContext): void {
-  app.post('/v1/workers/:id/poll', { onRequest: admit(tokens, 'worker') }, async (request, reply) => {
+export function workerPollRoute(app: FastifyInstance, context: RouteContext): void {
+  const { polls } = context;
+  app.post('/v1/workers/:id/poll', admitWorker(context), async (request, reply) => {
     const workerId = workerIdOf(request);
     const { incarnationId, waitMs, stream } = parseWorkerBody(pollRequestSchema, request.body);
     const worker = { workerId, incarnationId };
-    if (stream !== true) return replyOf(await polls.poll(worker, waitMs, connectionOf(reply)));
-    await sendEach(reply, polls.batches(worker, waitMs, connectionOf(reply)));
+    const connection = workerConnectionOf(request, reply, context);
+    if (stream !== true) return replyOf(await polls.poll(worker, waitMs, connection));
+    await sendEach(reply, polls.batches(worker, waitMs, connection));
     return reply;
   });
 }

@@ -1,19 +1,21 @@
-import type { Capabilities, RegisterReply } from '@codelanes/protocol';
+import type { Capabilities, RegisterReply, RegisterRequest } from '@codelanes/protocol';
 import { CodelanesError, laneOf, registerRequestSchema, workerWireVersion } from '@codelanes/protocol';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { NodeCapacity } from '../scheduler/store.js';
-import { admit } from './admission.js';
+import { identityOf } from './admission.js';
 import type { RouteContext } from './context.js';
 import { malformed, parseWorkerBody } from './parse.js';
+import { admitWorker } from './worker-admission.js';
 import { workerIdOf } from './worker-path.js';
 
 /** `POST /v1/workers/:id/register`: takes in an incarnation of a worker and tells it the terms. */
 export function workerRegisterRoute(app: FastifyInstance, context: RouteContext): void {
-  const { store, tokens, settings } = context;
-  app.post('/v1/workers/:id/register', { onRequest: admit(tokens, 'worker') }, async (request) => {
+  const { store, settings } = context;
+  app.post('/v1/workers/:id/register', admitWorker(context), async (request) => {
     const workerId = workerIdOf(request);
     const { version: _version, ...offer } = parseWorkerBody(registerRequestSchema, request.body);
     if (offer.workerId !== workerId) throw malformed('body.workerId: expected the id that the path names');
+    if (identityOf(request).enrolmentId === undefined) await refusePaired(context, workerId);
     const slots = Math.min(offer.slots, settings.slots);
     const registered = await store.register({
       ...offer,
@@ -24,6 +26,7 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
     if (!registered.ok) throw new CodelanesError(registered.error.code, registered.error.message);
     if (offer.takeOver)
       request.log.warn({ workerId }, 'a worker took this identity over, as its operator asked');
+    warnOfPaths(request.log, context, offer);
     return {
       version: workerWireVersion,
       slots,
@@ -33,6 +36,29 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
       unresolved: [...registered.unresolved],
     } satisfies RegisterReply;
   });
+}
+
+function warnOfPaths(
+  log: FastifyBaseLogger,
+  { laneRouting }: RouteContext,
+  { workerId, capabilities }: Pick<RegisterRequest, 'workerId' | 'capabilities'>,
+): void {
+  if (laneRouting.isOffered) return;
+  const { workspaces } = capabilities.workspaceTools;
+  if (workspaces.every((workspace) => workspace.laneRouting === undefined)) return;
+  log.warn(
+    { workerId },
+    'lanes are to be found by path, which this bridge cannot: it was given no laneRouter',
+  );
+}
+
+/** The token for workers is one for all of them, and must not open what was paired with one machine. */
+async function refusePaired({ pairings }: RouteContext, workerId: string): Promise<void> {
+  if ((await pairings.standing(workerId)) === undefined) return;
+  throw new CodelanesError(
+    'WORKER_UNAUTHORIZED',
+    `The worker "${workerId}" is one that is paired, so the token for workers does not make it one.`,
+  );
 }
 
 /** The bounds that the operator of a worker set on its repositories, by lane. */

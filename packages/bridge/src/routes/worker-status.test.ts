@@ -39,8 +39,10 @@ describe('the status of a worker', () => {
       })
       .toBe(false);
     const { json } = await bridge.send(path, { as: 'admin' });
-    expect(json).toMatchObject({ online: false, ready: false });
-    expect(json).not.toHaveProperty('leaseExpiresInMs');
+    expect(json).toEqual({ protocolVersion: 1, workerId: 'worker-1', online: false, ready: false });
+    const own = await bridge.send(path, { as: 'admin', headers: { 'x-codelanes-client': '1' } });
+    expect(own.json).toMatchObject({ online: false, capabilities: testCapabilities() });
+    expect(own.json).not.toHaveProperty('leaseExpiresInMs');
   });
 
   it('names no longest command where the worker runs none', async () => {
@@ -59,7 +61,8 @@ describe('the status of a worker', () => {
     const asLibreChat = await bridge.send(path, { as: 'admin' });
     expect(asLibreChat.text).not.toMatch(/workspaceScopes|sharedReads|commandResultFeatures/);
     const asOwn = await bridge.send(path, { as: 'admin', headers: { 'x-codelanes-client': '1' } });
-    expect(asOwn.json['capabilities']).toEqual(testCapabilities());
+    expect(asOwn.json['capabilities']).toMatchObject(testCapabilities());
+    expect(asOwn.text).toContain('"repositories":[{"path":"app","workspaceId":"primary:app"');
   });
 });
 

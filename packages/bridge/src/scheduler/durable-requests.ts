@@ -1,5 +1,5 @@
 import type { CallState, WaitingReason, WorkspaceToolRequest } from '@codelanes/protocol';
-import type { CallEnd, NewCall, Refused } from './store.js';
+import type { CallEnd, NewToolCall, Refused } from './store.js';
 
 /**
  * The contract of durable requests: calls that outlive whoever submitted them. A store that keeps nothing beyond
@@ -33,7 +33,7 @@ export interface NewDurableRequest {
   /** Digest of all that makes the work what it is: the request, its worker and its budget in the queue. */
   readonly fingerprint: string;
   readonly queueWaitMs: number;
-  readonly call: NewCall;
+  readonly call: NewToolCall;
 }
 
 export interface SubmittedRequest {
@@ -47,6 +47,7 @@ export interface DurableView {
   readonly workerId: string;
   readonly queueWaitMs: number;
   readonly request: WorkspaceToolRequest;
+  readonly pathPrefix?: string | undefined;
   readonly stands:
     | { readonly state: Extract<CallState, 'waiting'>; readonly waiting: WaitingReason }
     | { readonly state: Extract<CallState, 'reserved' | 'delivered' | 'running' | 'cancelling'> }

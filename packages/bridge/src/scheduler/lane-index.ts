@@ -92,6 +92,13 @@ export class LaneIndex {
     return this.#conflicts(call, atMost, Infinity);
   }
 
+  /** The oldest exclusive call of exactly that lane. */
+  oldestExclusive(lane: readonly string[]): QueuedCall | undefined {
+    let node: LaneNode | undefined = this.#top;
+    for (const segment of lane) node = node?.children.get(segment);
+    return node?.here.exclusive.oldest;
+  }
+
   /** Calls of that lane and of every lane beneath it. */
   *within(lane: readonly string[]): IterableIterator<QueuedCall> {
     let node = this.#top;

@@ -1,5 +1,6 @@
-import type { CallState, LanesView, Lease, Report, Settlement } from '@codelanes/protocol';
+import type { CallState, LanesView, Lease, Pause, Report, Settlement, ToolResult } from '@codelanes/protocol';
 import { isEnded } from './memory/call-record.js';
+import { resume, viewPaused } from './memory/pausing.js';
 import { fetch, renew, report, settle } from './memory/leasing.js';
 import { Memory } from './memory/memory.js';
 import { cancel, submit, withdraw } from './memory/queueing.js';
@@ -12,10 +13,12 @@ import {
   type Fetched,
   type NewCall,
   type OwnedCallView,
+  type PausedCall,
   type Refused,
   type Registered,
   type Registration,
   type Renewed,
+  type Resumed,
   type SchedulerSettings,
   type SchedulerStore,
   type Settled,
@@ -75,8 +78,16 @@ export class MemoryStore implements SchedulerStore {
     return Promise.resolve(renew(this.#memory, worker, leases));
   }
 
-  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<Settled> {
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement | Pause): Promise<Settled> {
     return Promise.resolve(settle(this.#memory, worker, lease, settlement));
+  }
+
+  paused(callId: string): Promise<PausedCall | undefined> {
+    return Promise.resolve(viewPaused(this.#memory, callId));
+  }
+
+  resume(callId: string, results: readonly ToolResult[]): Promise<Resumed | undefined> {
+    return Promise.resolve(resume(this.#memory, callId, results));
   }
 
   end(callId: string): Promise<CallEnd | undefined> {

@@ -82,6 +82,29 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
     });
   });
 
+  it('asks for the setup of a lane once, whichever bridge hears of it, and any of them can cancel it', async () => {
+    const other = another();
+    const worker = new WorkerAtStore({ store: bridge, clock }, 'unready');
+    await worker.register();
+    const command = await worker.submit(a);
+    await worker.fetch();
+    const setup = await worker.unready(a, command);
+    const atOther = new WorkerAtStore({ store: other, clock }, 'unready');
+    expect(await atOther.unready(a)).toBe(setup);
+    expect((await atOther.fetch()).calls).toEqual([setup]);
+    expect(await other.cancel(setup)).toBe('cancelling');
+  });
+
+  it('lets a script that was paused at one bridge go on from another one', async () => {
+    const other = another();
+    const worker = new WorkerAtStore({ store: bridge, clock }, 'scripts');
+    await worker.register();
+    const script = await worker.pausedScript(a);
+    expect(await other.paused(script)).toMatchObject({ workerId: 'scripts', toolCalls: [{ id: 'call_1' }] });
+    expect(await other.resume(script, [{ callId: 'call_1', result: 'found' }])).toBe('resumed');
+    expect((await worker.fetch()).calls).toEqual([script]);
+  });
+
   it('does what is due at its time', async () => {
     const worker = new WorkerAtStore({ store: bridge, clock }, 'due');
     await worker.register();

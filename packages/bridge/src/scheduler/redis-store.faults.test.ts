@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { ManualClock } from './manual-clock.js';
 import { RedisStore } from './redis-store.js';
 import { RedisServer } from './testing/redis-server.js';
-import { WorkerAtStore } from './testing/worker-at-store.js';
+import { done, WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const b = ['primary', 'worktree:b'] as const;
@@ -63,6 +63,46 @@ describe('bridges that share a Redis', () => {
       }, 5_000);
       expect((await worker.fetch()).calls).toEqual([behind]);
       expect(await staying.end(checkout.callId)).toEqual({ how: 'withdrawn', why: 'caller_gone' });
+    });
+
+    it('keep the setup that waits in it, which no bridge asked for', async () => {
+      const [dying, staying] = [bridge(), bridge()];
+      const worker = await workerAt(dying);
+      const running = await worker.run(root);
+      const setup = await worker.unready(a);
+      await dying.close();
+      await sleep(3 * bridgeSilentMs);
+      const moved = new WorkerAtStore({ store: staying, clock: new ManualClock() });
+      expect(await staying.settle(worker.fence, worker.lease(running), done)).toMatchObject({
+        accepted: true,
+      });
+      expect((await moved.fetch()).calls).toEqual([setup]);
+      expect(await staying.cancel(setup)).toBe('cancelling');
+    });
+
+    it('keep the script that is paused or waits to go on, which any of them can see through', async () => {
+      const [dying, staying] = [bridge(), bridge()];
+      const worker = await workerAt(staying);
+      const call = worker.newScript(a);
+      await dying.submit(call);
+      await worker.fetch();
+      const tool = worker.newCall(a);
+      await worker.pause(call.callId);
+      await staying.submit(tool);
+      await worker.fetch();
+      expect(await dying.paused(call.callId)).toMatchObject({ workerId: 'worker' });
+      expect(await dying.resume(call.callId, [{ callId: 'call_1', result: 1 }])).toBe('resumed');
+      await dying.close();
+      await sleep(3 * bridgeSilentMs);
+      const changes: unknown[] = [];
+      staying.onCall(call.callId, () => changes.push('change'));
+      await worker.settle(tool.callId);
+      expect((await worker.fetch()).calls).toEqual([call.callId]);
+      await vi.waitFor(() => {
+        expect(changes).not.toEqual([]);
+      }, 5_000);
+      await worker.pause(call.callId);
+      expect(await staying.paused(call.callId)).toMatchObject({ toolCalls: [{ id: 'call_1' }] });
     });
 
     it('keep what ran, and can read its result', async () => {
@@ -150,8 +190,8 @@ describe('bridges that share a Redis', () => {
     });
 
     it('holds another layout refuse to share it', async () => {
-      await server.ask((client) => client.set(`${prefix}:layout`, '2'));
-      await expect(bridge().ready()).rejects.toThrow(/holds layout 2 .* speaks layout 1/);
+      await server.ask((client) => client.set(`${prefix}:layout`, '3'));
+      await expect(bridge().ready()).rejects.toThrow(/holds layout 3 .* speaks layout 2/);
     });
 
     it('holds a worker of another layout refuse to touch it', async () => {

@@ -122,6 +122,25 @@ describe('a call that had been handed over in the seconds that were lost', () =>
   });
 });
 
+describe('a script that had gone on in the seconds that were lost', () => {
+  it('has lost its lease with them, and is paused again, until its worker says that it is not', async () => {
+    const store = bridge();
+    const worker = await workerAt(store);
+    const script = await worker.pausedScript(a);
+    await forgetting(async () => {
+      expect(await worker.resume(script)).toBe('resumed');
+      await worker.fetch();
+      await worker.report('started', script);
+      await heardAllOf(store, worker);
+    });
+    const renewed = await onceReached(() => worker.renew(script));
+    expect(renewed.lost).toEqual([script]);
+    expect(await worker.stateOf(script)).toBe('paused');
+    await worker.resolve('interrupted', script);
+    expect(await store.end(script)).toMatchObject({ how: 'interrupted' });
+  });
+});
+
 describe('a bridge whose Redis was away', () => {
   it('says at once that it lives, so that what it has in the queue stays', async () => {
     const silentMs = 6_000;

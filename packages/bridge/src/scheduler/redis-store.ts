@@ -5,11 +5,15 @@ import {
   type CallState,
   type LanesView,
   type Lease,
+  type Pause,
   type Report,
   type Settlement,
+  type ToolResult,
 } from '@codelanes/protocol';
+import { z } from 'zod';
 import { refused } from './memory/refused.js';
 import type { DurableRequests } from './durable-requests.js';
+import { toolCallIds } from './paused-script.js';
 import { Alarms } from './redis/alarms.js';
 import { readCallEnd } from './redis/call-end.js';
 import { CallWhereabouts } from './redis/call-whereabouts.js';
@@ -29,7 +33,7 @@ import { reportArguments } from './redis/report-arguments.js';
 import { ScriptRunner } from './redis/script-runner.js';
 import { lanePath, modeLetter, poolLetter, storedText } from './redis/stored-text.js';
 import { storeUnavailable } from './redis/unavailable.js';
-import { readCall, readLanes, readLoad, readReason, readTiming } from './redis/views.js';
+import { readCall, readLanes, readLoad, readPaused, readReason, readTiming } from './redis/views.js';
 import { Wakes } from './redis/wakes.js';
 import { WorkerList } from './redis/worker-list.js';
 import { WorkerScripts, type RedisTimes } from './redis/worker-scripts.js';
@@ -40,10 +44,12 @@ import {
   type Fetched,
   type NewCall,
   type OwnedCallView,
+  type PausedCall,
   type Refused,
   type Registered,
   type Registration,
   type Renewed,
+  type Resumed,
   type SchedulerSettings,
   type SchedulerStore,
   type Settled,
@@ -175,7 +181,6 @@ export class RedisStore implements SchedulerStore {
     const { callId, workerId } = call;
     // Heard from before the call is there, so that no change of it is missed.
     await this.#wakes.hearOf(workerId);
-    this.#attempts += 1;
     const entered = this.#scripts.run('submit', workerId, [
       callId,
       lanePath(call.lane),
@@ -185,7 +190,7 @@ export class RedisStore implements SchedulerStore {
       storedText(call.fingerprint),
       call.request.operation,
       this.#bridgeId,
-      `${this.#bridgeId}-${this.#attempts}`,
+      this.#nextAttempt(),
       String(this.#settings.queueLength),
       String(this.#settings.principalQueueLength),
       storedBody(call),
@@ -234,8 +239,18 @@ export class RedisStore implements SchedulerStore {
     { workerId, incarnationId }: WorkerFence,
     reports: readonly Report[],
   ): Promise<{ readonly fenced: readonly string[] } | Refused> {
-    const args = [incarnationId, ...reports.flatMap(reportArguments)];
-    const reply = await this.#scripts.run('report', workerId, args);
+    const { args, setups } = reportArguments(workerId, reports);
+    // By its id an administrator finds a setup, whichever bridge is asked. Without one the script goes at once, as
+    // what is said in the same turn keeps its order.
+    if (setups.length > 0) {
+      const waitsMs = 24 * 3_600_000;
+      await Promise.all(
+        setups.map(({ callId, executionMs }) =>
+          this.#whereabouts.claim(callId, workerId, waitsMs + executionMs),
+        ),
+      );
+    }
+    const reply = await this.#scripts.run('report', workerId, [incarnationId, ...args]);
     return refusalOf(reply, workerId) ?? { fenced: reply.values.texts() };
   }
 
@@ -253,11 +268,34 @@ export class RedisStore implements SchedulerStore {
   async settle(
     { workerId, incarnationId }: WorkerFence,
     { callId, token }: Lease,
-    settlement: Settlement,
+    settlement: Settlement | Pause,
   ): Promise<Settled> {
     const args = [incarnationId, callId, token, JSON.stringify(settlement)];
+    if (settlement.status === 'paused') {
+      const keptFor = String(this.#settings.pausedMs);
+      const [reply] = await Promise.all([
+        this.#scripts.run('pause', workerId, [...args, keptFor, toolCallIds(settlement.toolCalls)]),
+        this.#whereabouts.prolong(callId),
+      ]);
+      return { accepted: reply.values.text() === '1' };
+    }
     const { values } = await this.#scripts.run('settle', workerId, args);
     return { accepted: values.text() === '1', timing: readTiming(values) };
+  }
+
+  async paused(callId: string): Promise<PausedCall | undefined> {
+    const workerId = await this.#whereabouts.workerOf(callId);
+    if (workerId === undefined) return undefined;
+    return readPaused(workerId, callId, (await this.#scripts.run('paused', workerId, [callId])).values);
+  }
+
+  async resume(callId: string, results: readonly ToolResult[]): Promise<Resumed | undefined> {
+    const workerId = await this.#whereabouts.workerOf(callId);
+    if (workerId === undefined) return undefined;
+    const args = [callId, JSON.stringify(results), this.#nextAttempt(), toolCallIds(results)];
+    const { values } = await this.#scripts.run('resume', workerId, args);
+    const answer = values.text();
+    return answer === '' ? undefined : resumedSchema.parse(answer);
   }
 
   async end(callId: string): Promise<CallEnd | undefined> {
@@ -313,6 +351,12 @@ export class RedisStore implements SchedulerStore {
     return Promise.resolve();
   }
 
+  /** Names one try of this process, so that a script knows it again where it is sent twice. */
+  #nextAttempt(): string {
+    this.#attempts += 1;
+    return `${this.#bridgeId}-${this.#attempts}`;
+  }
+
   async #beat(workerId: string): Promise<boolean> {
     const { values } = await this.#scripts.run('beat', workerId, [this.#bridgeId]);
     return values.text() === '1';
@@ -355,6 +399,8 @@ export class RedisStore implements SchedulerStore {
     }
   }
 }
+
+const resumedSchema = z.enum(['resumed', 'not_paused'] as const satisfies readonly Resumed[]);
 
 const unreachableMs = 1_000;
 

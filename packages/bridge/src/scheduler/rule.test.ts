@@ -194,7 +194,8 @@ describe('the rule', () => {
           lane: ['primary'],
           mode: 'exclusive',
           pool: 'command',
-          principal: 'ann',
+          // Whoever has calls of its own running waits longer, as fairness wants.
+          principal: 'dee',
         });
         let ended = 0;
         const asks = [...after];

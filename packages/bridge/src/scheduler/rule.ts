@@ -12,7 +12,9 @@ export interface Situation {
 
 /**
  * The one rule of admission (DESIGN §4). Of the waiting calls that can start, the one whose principal has the
- * fewest running calls; among equals the oldest. It decides, and changes nothing: whoever starts the call moves
+ * fewest running calls; among equals the oldest. The system always counts as having none. A
+ * call can start when there is room, it conflicts with nothing that runs, and with nothing older that waits; but
+ * what waits in a lane for its setup holds no shared call back. It decides, and changes nothing: whoever starts the call moves
  * it from waiting to running and asks again, until the answer is `undefined`.
  */
 export function nextToStart(situation: Situation): QueuedCall | undefined {
@@ -40,6 +42,6 @@ function canStart(call: QueuedCall, { waiting, running, room }: Situation): bool
     waiting.isOffered(call) &&
     room.lackingFor(call, running) === undefined &&
     !running.hasConflict(call) &&
-    !waiting.hasOlderRival(call)
+    !waiting.hasOlderRival(call, running)
   );
 }

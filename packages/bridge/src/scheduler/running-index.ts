@@ -1,6 +1,7 @@
 import type { Pool } from '@codelanes/protocol';
 import { LaneIndex } from './lane-index.js';
 import type { QueuedCall } from './queued-call.js';
+import { isSetupOf, systemPrincipal } from './setup-call.js';
 
 /** The calls of one worker that are reserved, delivered, running or cancelling. It keeps sets, never counters. */
 export class RunningIndex {
@@ -35,9 +36,19 @@ export class RunningIndex {
     return commands;
   }
 
-  /** Running calls of a principal, of either pool. */
+  /** Running calls of a principal, of either pool; those of the system never count. */
   ofPrincipal(principal: string): number {
-    return this.#principals.get(principal)?.size ?? 0;
+    return principal === systemPrincipal ? 0 : (this.#principals.get(principal)?.size ?? 0);
+  }
+
+  /** Whether a setup of exactly that lane runs. */
+  hasSetupOf(lane: readonly string[]): boolean {
+    const setups = this.#principals.get(systemPrincipal) ?? [];
+    return [...setups].some((setup) => isSetupOf(setup, lane));
+  }
+
+  get hasSetups(): boolean {
+    return this.#principals.has(systemPrincipal);
   }
 
   hasConflict(call: QueuedCall): boolean {

@@ -1,21 +1,30 @@
-import { callsConflict } from '@codelanes/protocol';
+import { callsConflict, type Lane } from '@codelanes/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { newSetupCall, systemPrincipal } from './setup-call.js';
 import type { NodeCapacity, WithdrawReason } from './store.js';
-import { anyCapacities, anyClaim, type AnyClaim } from './testing/arbitrary-calls.js';
+import { anyCapacities, anyClaim, anyLane, type AnyClaim } from './testing/arbitrary-calls.js';
 import { ReferenceScheduler, type ReferenceCall } from './testing/reference-scheduler.js';
 import { storesUnderTest } from './testing/stores-under-test.js';
-import { idOf, WorkerAtStore } from './testing/worker-at-store.js';
+import { idOf, setupTimeoutMs, WorkerAtStore } from './testing/worker-at-store.js';
 
 /** Fractions of their own, so that no two times of different kinds ever fall together. */
-const times = { leaseTtlMs: 30_000.5, fetchWithinMs: 2_000.25, placeKeptMs: 3_000.125 };
+const times = { leaseTtlMs: 30_000.5, fetchWithinMs: 2_000.25, placeKeptMs: 3_000.125, pausedMs: 9_000.0625 };
 const filePool = 2;
 
+type Said = 'started' | 'busy' | 'settle' | 'denied' | 'interrupted' | 'pause';
+
 type Step =
-  | { readonly do: 'submit'; readonly claim: AnyClaim; readonly fingerprint: string }
+  | {
+      readonly do: 'submit';
+      readonly claim: AnyClaim;
+      readonly fingerprint: string;
+      readonly script: boolean;
+    }
+  | { readonly do: 'unready'; readonly lane: Lane }
   | { readonly do: 'withdraw'; readonly pick: number; readonly why: WithdrawReason }
   | {
-      readonly do: 'started' | 'busy' | 'settle' | 'cancel' | 'denied' | 'interrupted';
+      readonly do: Said | 'cancel' | 'resume';
       readonly pick: number;
     }
   | { readonly do: 'fetch' | 'freed' | 'takeOver' }
@@ -31,10 +40,13 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('submit'),
       claim: anyClaim,
       fingerprint: fc.constantFrom('f', 'g'),
+      script: fc.boolean(),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('unready'), lane: anyLane }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('fetch') }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('settle'), pick }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('pause', 'resume'), pick }) },
   {
     weight: 6,
     arbitrary: fc.record({ do: fc.constantFrom('started', 'busy', 'cancel', 'denied', 'interrupted'), pick }),
@@ -96,16 +108,25 @@ class TwoLives {
     switch (step.do) {
       case 'submit': {
         const { lane, ...terms } = step.claim;
-        const call = worker.newCall(lane, {
-          ...terms,
-          fingerprint: `${step.fingerprint} ${lane.join(' ')} ${terms.mode} ${terms.pool}`,
-        });
+        const isScript = step.script && terms.pool === 'command';
+        const fingerprint = `${step.fingerprint} ${lane.join(' ')} ${terms.mode} ${terms.pool} ${isScript}`;
+        const call = worker[isScript ? 'newScript' : 'newCall'](lane, { ...terms, fingerprint });
         const reply = await worker.store.submit(call);
         if (reply.ok) reference.submit(call);
         break;
       }
+      case 'unready': {
+        const isNew = !reference.hasSetup(step.lane);
+        const callId = await worker.unready(step.lane);
+        expectSame(isNew, !reference.calls.some(({ call }) => call.callId === callId));
+        const setup = newSetupCall(worker.workerId, { ...step, state: 'unready', timeoutMs: setupTimeoutMs });
+        if (isNew) reference.announce({ ...setup, callId });
+        break;
+      }
       case 'withdraw': {
-        const one = picked(reference.calls, step.pick);
+        // No caller waits for a setup, so that none ever takes it back.
+        const withCallers = reference.calls.filter(({ call }) => call.principal !== systemPrincipal);
+        const one = picked(withCallers, step.pick);
         if (one === undefined) break;
         await worker.store.withdraw(one.call.callId, step.why);
         reference.withdraw(one, step.why);
@@ -118,6 +139,9 @@ class TwoLives {
         reference.cancel(one);
         break;
       }
+      case 'resume':
+        await this.#resume(picked(reference.paused(), step.pick));
+        break;
       case 'fetch':
         expectSame((await worker.fetch()).calls.toSorted(), reference.fetch());
         await this.#renew(reference.leased().filter(({ state }) => state === 'delivered'));
@@ -130,8 +154,11 @@ class TwoLives {
       case 'busy':
       case 'settle':
       case 'denied':
-      case 'interrupted':
+      case 'pause':
         await this.#say(step.do, picked(reference.leased(), step.pick));
+        break;
+      case 'interrupted':
+        await this.#say(step.do, picked(reference.begun(), step.pick));
         break;
       case 'renew':
         await this.#renew(chosen(reference.leased(), step.which));
@@ -162,6 +189,7 @@ class TwoLives {
   /** Lets the worker run all that is left, until nothing waits and nothing runs. */
   async finish(): Promise<void> {
     for (let left = this.reference.calls.length + 2; left > 0; left -= 1) {
+      for (const one of this.reference.paused()) await this.#resume(one);
       await this.take({ do: 'freed' });
       await this.take({ do: 'fetch' });
       for (const one of this.reference.leased()) await this.#say('settle', one);
@@ -182,13 +210,17 @@ class TwoLives {
     }
   }
 
-  async #say(
-    what: 'started' | 'busy' | 'settle' | 'denied' | 'interrupted',
-    one: ReferenceCall | undefined,
-  ): Promise<void> {
+  async #resume(one: ReferenceCall | undefined): Promise<void> {
+    if (one === undefined) return;
+    await this.worker.resume(one.call.callId);
+    this.reference.resume(one);
+  }
+
+  async #say(what: Said, one: ReferenceCall | undefined): Promise<void> {
     if (one === undefined) return;
     const { callId } = one.call;
     if (what === 'settle') await this.worker.settle(callId);
+    else if (what === 'pause') await this.worker.pause(callId);
     else if (what === 'denied' || what === 'interrupted') await this.worker.resolve(what, callId);
     else await this.worker.report(what, callId);
     this.reference[what](one);
@@ -226,6 +258,9 @@ async function brokenPromises({ worker, reference }: TwoLives, usedBefore: numbe
     );
     if (within.length > commands) broken.push(`${within.length} commands in ${lane.join('/')}`);
   }
+  const paused = view.paused.map(({ callId }) => callId).toSorted();
+  const expected = reference.paused().map(({ call }) => call.callId);
+  if (paused.join(' ') !== expected.toSorted().join(' ')) broken.push('another call is shown as paused');
   if (running.length !== slots.used + files.used) broken.push('what runs is not what is counted');
   return broken;
 }

@@ -55,7 +55,7 @@ describe.each(storesUnderTest)('what the $name store tells of its workers', ({ m
         status: 'rejected',
         error: { code: 'NOT_FOUND', message: 'There is no such file.' },
       });
-    const timing = { operation: 'execute_command', queuedMs: 1_000, totalMs: 1_500 };
+    const timing = { operation: 'execute_command', queuedMs: 1_000, totalMs: 1_500, wasPaused: false };
     expect(await settle()).toEqual({ accepted: true, timing });
     expect((await settle()).timing).toBeUndefined();
   });

@@ -1,5 +1,8 @@
+import { limits } from '@codelanes/protocol';
 import type {
   Assignment,
+  CallOperation,
+  CallRequest,
   CallState,
   CallView,
   Capabilities,
@@ -8,11 +11,16 @@ import type {
   LanesView,
   Lease,
   Mode,
-  Operation,
+  Pause,
   Pool,
   QuarantinedLane,
   Report,
+  ResumeScriptRequest,
+  RunScriptRequest,
+  SetupRequest,
   Settlement,
+  ToolCall,
+  ToolResult,
   Trace,
   WaitingReason,
   WireError,
@@ -52,20 +60,23 @@ export interface SchedulerStore {
   /**
    * Takes a call out of the queue that has not been delivered; it never ran. At a `deadline` its place is kept
    * for a short while as a blocker that cannot start; at a disconnect or cancel none is. A call that was
-   * delivered stays: from there on only the worker answers.
+   * delivered stays: from there on only the worker answers. A resumed call ran before: it leaves the queue too, but
+   * is `interrupted` by that, which is the answer, and keeps no place. One that is paused is not in the queue.
    */
   withdraw(callId: string, why: WithdrawReason): Promise<Withdrawn>;
 
   /**
    * Asks for an end: a call that was not delivered is withdrawn, one that was is `cancelling` until its worker
-   * settles it.
+   * settles it. A paused call, and a resumed one that was not delivered, is settled at once as `EXECUTION_ABORTED`,
+   * and its worker hears of it among the cancellations: the script stands still, and never goes on.
    */
   cancel(callId: string): Promise<CallState | undefined>;
 
   /**
    * Hands every reserved call of the worker over (in the order in which they started), each under a new lease,
-   * and what to cancel: each cancellation once, so that a poll may wait; `renew` repeats them. After a
-   * reservation that was not fetched in time nothing starts before the next fetch.
+   * and what to cancel: each cancellation once, so that a poll may wait; `renew` repeats them, those of calls
+   * without a lease (paused scripts that ended) for as long as a lease lives. After a reservation that was not
+   * fetched in time nothing starts before the next fetch.
    */
   fetch(worker: WorkerFence): Promise<Fetched | Refused>;
 
@@ -73,8 +84,16 @@ export interface SchedulerStore {
    * Takes what the worker says of calls it fetched, in that order; tells which reported starts are fenced. What
    * was answered `busy` keeps its place and is offered again after any report but `busy`, any settlement or a
    * registration. `denied` returns an unresolved call to its place, and is ignored of any other: it carries no
-   * token, and a repeated one must not take a later delivery back. `quarantines` replaces the list of closed lanes,
+   * token, and a repeated one must not take a later delivery back. A call that was paused before has run, so that
+   * `denied` interrupts it; `interrupted` ends it also where it is paused or waits to go on, without a lease. `quarantines` replaces the list of closed lanes,
    * which decides nothing here: the worker itself refuses what it was closed to.
+   *
+   * `unready` enters a setup of exactly that lane, unless one waits or runs there. It is the system's call: its place
+   * is just before the oldest exclusive call of the lane that waits (or keeps a place), is reserved or was delivered,
+   * and the end of the queue where there is none; so it overtakes nothing but what waits for it. It is shared, takes a
+   * slot, is never refused, has no deadline in the queue, and stays there whichever bridge dies. For the rest it moves
+   * as every call does: cancelled, returned to its place, renewed, settled. Interrupted or settled it is gone, and the
+   * worker says `unready` again where that is so. Like `busy` it frees nothing, and offers nothing again.
    */
   report(
     worker: WorkerFence,
@@ -85,10 +104,29 @@ export interface SchedulerStore {
   renew(worker: WorkerFence, leases: readonly Lease[]): Promise<Renewed | Refused>;
 
   /**
-   * Ends a call with the worker's word. Accepted once per lease, by token; repeating the same settlement is
-   * accepted again and changes nothing. Tells the times of a call that it ended, of each call once at most.
+   * Ends a call with the worker's word, or pauses it. Accepted once per lease, by token; repeating the same
+   * settlement is accepted again and changes nothing. Tells the times of a call that it ended, of each call once at
+   * most.
+   *
+   * A `paused` script gives up its lease, its lane and its slot, and keeps its place in the sequence. Until it is
+   * resumed it is nobody's waiting call: it fills no queue, no bridge has to live for it, and it belongs to the
+   * worker's incarnation alone, with which it ends `interrupted`. So it does `pausedMs` after its pause unless it was
+   * delivered again by then, as its worker keeps it no longer. Not accepted, so that the worker ends its script: of a
+   * call that is cancelled by then, which ends as cancelled, and of one that is no script.
    */
-  settle(worker: WorkerFence, lease: Lease, settlement: Settlement): Promise<Settled>;
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement | Pause): Promise<Settled>;
+
+  /** What a call waits for that is paused now; `undefined` of every other. */
+  paused(callId: string): Promise<PausedCall | undefined>;
+
+  /**
+   * Lets a paused call go on: it waits at its old place, ahead of every call that was submitted after it, to be
+   * assigned as `resume_script` with these results. It has no deadline in the queue but that of its pause, is never
+   * refused for a full queue, and belongs to no bridge, so that none has to live for it: whoever dies, the script
+   * gets its results, and what becomes of it can be seen at any bridge. `not_paused` also where it was resumed
+   * before, or waits for other tools than these are the results of, so that each pause is answered once; `undefined` where the call is unknown.
+   */
+  resume(callId: string, results: readonly ToolResult[]): Promise<Resumed | undefined>;
 
   /** How a call ended, while that is remembered (at least a minute), or `undefined` while it has not. */
   end(callId: string): Promise<CallEnd | undefined>;
@@ -153,7 +191,8 @@ export interface Refused {
   readonly error: WireError;
 }
 
-export interface NewCall {
+/** A call as a store keeps it, whoever asked for it. */
+interface AnyCall {
   readonly callId: string;
   readonly workerId: string;
   readonly lane: Lane;
@@ -164,10 +203,36 @@ export interface NewCall {
   /** Digest of the canonical body: what makes a retry identical. */
   readonly fingerprint: string;
   readonly executionMs: number;
-  readonly request: WorkspaceToolRequest;
+  readonly request: CallRequest;
   /** Goes to the worker with the call, for its log. */
   readonly trace?: Trace | undefined;
+  /** What its caller sees before every path of the result; the worker knows nothing of it. */
+  readonly pathPrefix?: string | undefined;
 }
+
+/** What a caller asks for. */
+export interface NewCall extends AnyCall {
+  readonly request: WorkspaceToolRequest | RunScriptRequest;
+}
+
+/** A call of a workspace tool, which is never paused. */
+export interface NewToolCall extends NewCall {
+  readonly request: WorkspaceToolRequest;
+}
+
+/** A script that goes on with what its tools came to. */
+export interface ResumedCall extends AnyCall {
+  readonly request: ResumeScriptRequest;
+}
+
+/** What the store asks for by itself, after a report of the worker. */
+export interface SystemCall extends AnyCall {
+  readonly request: SetupRequest;
+  /** How long it may run, as people are told. */
+  readonly boundMs: number;
+}
+
+export type StoredCall = NewCall | ResumedCall | SystemCall;
 
 export interface Submitted {
   readonly ok: true;
@@ -193,18 +258,34 @@ export interface Renewed {
 }
 
 export interface Settled {
+  /** `false`: the lease is not the worker's any more, or its pause is of no use. */
   readonly accepted: boolean;
   /** Of a call that this very settlement ended. */
   readonly timing?: CallTiming | undefined;
 }
 
+/** What a paused call waits for. */
+export interface PausedCall {
+  readonly callId: string;
+  readonly workerId: string;
+  readonly principal: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** What the script has written so far, from its start on. */
+  readonly stdout: string;
+  readonly pausedMs: number;
+}
+
+export type Resumed = 'resumed' | 'not_paused';
+
 /** Where the time of an ended call went, in milliseconds by the clock of the store. */
 export interface CallTiming {
-  readonly operation: Operation;
-  /** From its submission until the rule started it, the last time that it did. */
+  readonly operation: CallOperation;
+  /** From its submission until the rule started it, the last time that it did; of a script the first. */
   readonly queuedMs: number;
-  /** From its submission until it was settled. */
+  /** From its submission until it was settled, less the time in which it was paused or waited to go on. */
   readonly totalMs: number;
+  /** Whether it ran in several stretches, of which its worker measured the last. */
+  readonly wasPaused: boolean;
 }
 
 export interface WorkerLoad {
@@ -239,6 +320,8 @@ export interface SchedulerSettings {
   readonly fetchWithinMs: number;
   /** How long the place of a call that timed out in the queue is kept for its retry. */
   readonly placeKeptMs: number;
+  /** How long a script may be paused and wait to go on; its worker keeps it no longer. */
+  readonly pausedMs: number;
   /** How long an ended call is remembered. */
   readonly endRememberedMs: number;
   /** Waiting calls of one worker. */
@@ -251,6 +334,7 @@ export const defaultSchedulerSettings: SchedulerSettings = {
   leaseTtlMs: 30_000,
   fetchWithinMs: 2_000,
   placeKeptMs: 3_000,
+  pausedMs: limits.pausedScriptMs,
   endRememberedMs: 60_000,
   queueLength: 1_000,
   principalQueueLength: 500,

@@ -3,6 +3,8 @@ import { LaneIndex } from './lane-index.js';
 import { LineOfPrincipals } from './line-of-principals.js';
 import { OrderedCalls } from './ordered-calls.js';
 import type { QueuedCall } from './queued-call.js';
+import type { RunningIndex } from './running-index.js';
+import { isSetupOf, systemPrincipal } from './setup-call.js';
 
 /**
  * Calls of one lane, from the oldest on, such that none can start while one before it cannot: exclusive calls
@@ -17,6 +19,7 @@ export type Line = Iterable<QueuedCall>;
 export class WaitingIndex {
   readonly #lanes = new LaneIndex();
   readonly #withheld = new Set<QueuedCall>();
+  readonly #setups = new Set<QueuedCall>();
   readonly #lines = new Map<string, OrderedCalls | LineOfPrincipals>();
 
   get size(): number {
@@ -25,6 +28,7 @@ export class WaitingIndex {
 
   add(call: QueuedCall, offered: boolean): void {
     this.#lanes.add(call);
+    if (call.principal === systemPrincipal) this.#setups.add(call);
     if (offered) this.#join(call);
     else {
       this.#withheld.add(call);
@@ -36,6 +40,7 @@ export class WaitingIndex {
   delete(call: QueuedCall): void {
     this.#lanes.delete(call);
     this.#withheld.delete(call);
+    this.#setups.delete(call);
     this.#leaveLine(call);
   }
 
@@ -55,19 +60,39 @@ export class WaitingIndex {
   }
 
   /** Whether a conflicting call has waited longer, so that this one may not overtake it. */
-  hasOlderRival(call: QueuedCall): boolean {
+  hasOlderRival(call: QueuedCall, running: RunningIndex): boolean {
     const rival = this.#lanes.oldestConflict(call);
-    return rival !== undefined && rival.sequence < call.sequence;
+    if (rival === undefined || rival.sequence >= call.sequence) return false;
+    return !this.#mayPassSome(call, running) || this.olderRivals(call, 1, running).length > 0;
   }
 
   /** The longest waiting of the calls that this one may not overtake. */
-  olderRivals(call: QueuedCall, atMost: number): readonly QueuedCall[] {
-    return this.#lanes.olderConflicts(call, atMost);
+  olderRivals(call: QueuedCall, atMost: number, running: RunningIndex): readonly QueuedCall[] {
+    if (!this.#mayPassSome(call, running)) return this.#lanes.olderConflicts(call, atMost);
+    return this.#lanes
+      .olderConflicts(call, Infinity)
+      .filter(({ lane }) => !this.hasSetupOf(lane) && !running.hasSetupOf(lane))
+      .slice(0, atMost);
+  }
+
+  /** Whether a setup of exactly that lane waits. */
+  hasSetupOf(lane: readonly string[]): boolean {
+    return [...this.#setups].some((setup) => isSetupOf(setup, lane));
+  }
+
+  /** The oldest exclusive call of exactly that lane, withheld ones included. */
+  oldestExclusive(lane: readonly string[]): QueuedCall | undefined {
+    return this.#lanes.oldestExclusive(lane);
   }
 
   /** 1-based place of a call among all that wait. */
   position(call: QueuedCall): number {
     return this.#lanes.countOlder(call.sequence) + 1;
+  }
+
+  /** A read delays nobody who waits for the setup of a lane anyway. */
+  #mayPassSome({ mode }: QueuedCall, running: RunningIndex): boolean {
+    return mode === 'shared' && (this.#setups.size > 0 || running.hasSetups);
   }
 
   #join(call: QueuedCall): void {

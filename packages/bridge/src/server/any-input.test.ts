@@ -18,13 +18,37 @@ interface Route {
 const fence = { version: 1, incarnationId: 'a'.repeat(32) };
 const lease = { callId: 'b'.repeat(32), generation: 1, token: 'c'.repeat(64) };
 
+const scriptBody = {
+  lang: 'bash',
+  code: 'true',
+  tools: [{ name: 'web-search' }],
+  files: [{ name: 'a.txt', content: 'a' }],
+  timeout: 1_000,
+};
+
 const routes: readonly Route[] = [
   { method: 'GET', path: '/v1/bridge/workers', as: 'admin' },
   { method: 'GET', path: '/v1/bridge/workers/fuzzed/status', as: 'caller' },
   { method: 'GET', path: '/v1/bridge/workers/fuzzed/lanes', as: 'admin' },
   { method: 'POST', path: `/v1/bridge/calls/${'b'.repeat(32)}/cancel`, as: 'admin', body: {} },
   { method: 'GET', path: `/v1/calls/${'b'.repeat(32)}?waitMs=0`, as: 'caller' },
+  { method: 'POST', path: '/v1/bridge/pairings', as: 'admin', body: { workerId: 'fuzzed' } },
+  { method: 'POST', path: '/v1/bridge/workers/fuzzed/revoke', as: 'admin', body: {} },
+  {
+    method: 'POST',
+    path: '/v1/bridge/workers/fuzzed/credentials/refresh',
+    as: 'worker',
+    body: { protocolVersion: 1 },
+  },
   { method: 'POST', path: '/v1/workspace-tools/execute', as: 'caller', body: commandBody() },
+  { method: 'POST', path: '/v1/exec/programmatic', as: 'caller', body: scriptBody },
+  {
+    method: 'POST',
+    path: '/v1/workspaces/primary/lanes/a/exec/programmatic',
+    as: 'caller',
+    body: { continuation_token: 'tok_1', tool_results: [{ call_id: 'call_001', result: 1 }] },
+  },
+  { method: 'POST', path: '/v1/exec/programmatic/cancel', as: 'caller', body: { request_id: 'r1' } },
   { method: 'GET', path: '/v1/workspace-tools/capabilities', as: 'caller' },
   { method: 'POST', path: '/v1/workspace-tools/requests', as: 'caller', body: commandBody() },
   { method: 'GET', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller' },

@@ -1,7 +1,8 @@
-import { clientGenerationSchema, isLoopbackHost, limits } from '@codelanes/protocol';
+import { clientGenerationSchema, isLoopbackHost, isLoopbackUrl, limits } from '@codelanes/protocol';
 import { z } from 'zod';
 import type { RateTerms } from '../auth/rate-limit.js';
 import type { TokenSet } from '../auth/static-tokens.js';
+import type { LaneRouter } from '../dispatch/lane-routing.js';
 import type { RouteSettings } from '../routes/context.js';
 import type { SchedulerSettings } from '../scheduler/store.js';
 import { defaultSchedulerSettings } from '../scheduler/store.js';
@@ -14,14 +15,52 @@ const tokenSchema = z
 
 const tokensSchema = z
   .strictObject({
-    callers: z.array(tokenSchema).min(1, 'at least one caller needs a token').max(1000),
+    /** Empty where every caller comes with a token that LibreChat signed. */
+    callers: z.array(tokenSchema).max(1000).default([]),
     admin: tokenSchema,
-    worker: tokenSchema,
+    /** Of workers that serve their own machine only. Left out, every worker has to be paired. */
+    worker: tokenSchema.optional(),
   })
-  .refine(
-    ({ callers, admin, worker }) => new Set([...callers, admin, worker]).size === callers.length + 2,
-    'every token is for one kind of client only: make all of them different',
-  );
+  .refine(({ callers, admin, worker = [] }) => {
+    const all = [...callers, admin, worker].flat();
+    return new Set(all).size === all.length;
+  }, 'every token is for one kind of client only: make all of them different');
+
+const file = z.string().min(1);
+const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' }).refine(isPrivate, {
+  error: 'keys that come in clear text over a network prove nothing: expected an https URL',
+});
+
+function isPrivate(text: string): boolean {
+  const { protocol } = new URL(text);
+  return protocol === 'https:' || isLoopbackUrl(new URL(text));
+}
+
+const jwtSchema = z.strictObject({
+  /** The public key or keys of LibreChat: PEM, JWK or JWKS, in a file or at a URL. */
+  keys: z.union([z.strictObject({ file }), z.strictObject({ url })]),
+  issuer: z.string().min(1).default('librechat'),
+  audience: z.string().min(1).default('codeapi'),
+  clockToleranceSeconds: z.int().min(0).max(30).default(30),
+  maxLifetimeSeconds: z.int().min(1).max(300).default(300),
+});
+export type JwtOptions = z.output<typeof jwtSchema>;
+
+const tlsSchema = z.strictObject({
+  /** PEM: the certificate, and what stands between it and its authority. */
+  cert: file,
+  /** PEM: its private key. */
+  key: file,
+});
+export type TlsFiles = z.output<typeof tlsSchema>;
+
+const pairingSchema = z.strictObject({
+  /** With the memory store: where pairings are kept. Left out, they end with the process. */
+  file: file.optional(),
+  /** Every pairing has to say for whom the worker works. */
+  requireBinding: z.boolean().default(false),
+});
+export type PairingOptions = z.output<typeof pairingSchema>;
 
 const milliseconds = z.int().min(1).max(3_600_000);
 const calls = z.int().min(1).max(1_000_000);
@@ -60,9 +99,17 @@ const bridgeOptionsSchema = z
     host: z.string().min(1).default('127.0.0.1'),
     /** 0 takes any free port. */
     port: z.int().min(0).max(65_535).default(4180),
-    /** The bridge speaks plain HTTP, so addresses beyond this machine are an explicit choice. */
+    /** Plain HTTP beyond this machine is an explicit choice; it is not needed with `tls`. */
     allowNonLoopback: z.boolean().default(false),
+    tls: tlsSchema.optional(),
     tokens: tokensSchema,
+    /** How tokens are verified that LibreChat signs for its users; left out, none is taken. */
+    jwt: jwtSchema.optional(),
+    pairing: pairingSchema.prefault({}),
+    /** What LibreChat may expect behind this base URL; attached environments are `stateful`. */
+    profile: z.enum(['stateful', 'default']).default('stateful'),
+    /** A request that takes longer to arrive is cut off. */
+    requestTimeoutMs: milliseconds.default(60_000),
     /** What clients know that do not say so themselves. */
     clientGeneration: clientGenerationSchema.default('A'),
     /** Most commands that one worker may run at once, whatever it offers. */
@@ -81,12 +128,30 @@ const bridgeOptionsSchema = z
     /** Who may read `GET /metrics`: whoever has the administrator's token, everybody, or nobody. */
     metrics: z.enum(['admin', 'open', 'off']).default('admin'),
     logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    /** How lanes are found in paths; left out, environments with `laneRouting: by-path` are served without. */
+    laneRouter: z.custom<LaneRouter>(isLaneRouter, 'expected toLaneRequest and fromLaneResult').optional(),
   })
-  .refine(({ host, allowNonLoopback }) => allowNonLoopback || isLoopbackHost(host), {
-    path: ['host'],
-    error:
-      'plain HTTP beyond this machine needs allowNonLoopback; better let a TLS proxy stand before the bridge',
+  .refine(
+    ({ host, allowNonLoopback, tls }) => allowNonLoopback || tls !== undefined || isLoopbackHost(host),
+    {
+      path: ['host'],
+      error:
+        'plain HTTP beyond this machine needs allowNonLoopback; better give tls, or let a TLS proxy stand before the bridge',
+    },
+  )
+  .refine(({ tokens, jwt }) => tokens.callers.length > 0 || jwt !== undefined, {
+    path: ['tokens', 'callers'],
+    error: 'at least one caller needs a token, or LibreChat signs them (jwt)',
+  })
+  .refine(({ store, pairing }) => store.kind === 'memory' || pairing.file === undefined, {
+    path: ['pairing', 'file'],
+    error: 'a bridge with a Redis store keeps pairings there, where the other bridges see them',
   });
+
+function isLaneRouter(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['toLaneRequest', 'fromLaneResult'].every((name) => typeof Reflect.get(value, name) === 'function');
+}
 
 /** What an operator says of a bridge; everything but the tokens has a default. */
 export type BridgeOptions = z.input<typeof bridgeOptionsSchema>;
@@ -94,7 +159,11 @@ export type BridgeOptions = z.input<typeof bridgeOptionsSchema>;
 /** The options as the bridge uses them. */
 export interface CompiledBridgeOptions {
   readonly listen: { readonly host: string; readonly port: number };
+  readonly tls: TlsFiles | undefined;
+  readonly requestTimeoutMs: number;
   readonly tokens: TokenSet;
+  readonly jwt: JwtOptions | undefined;
+  readonly pairing: PairingOptions;
   readonly routes: RouteSettings;
   readonly scheduler: SchedulerSettings;
   readonly store: StoreChoice;
@@ -102,6 +171,7 @@ export interface CompiledBridgeOptions {
   readonly drainMs: number;
   readonly settlementGraceMs: number;
   readonly logLevel: string;
+  readonly laneRouter: LaneRouter | undefined;
 }
 
 /** Renewals that fit into one lease, so that several may be lost before it ends. */
@@ -117,14 +187,29 @@ export function compileBridgeOptions(options: BridgeOptions): CompiledBridgeOpti
   const renewEveryMs = Math.max(1, Math.floor(leaseTtlMs / renewalsPerLease));
   return {
     listen: { host, port },
+    tls: rest.tls,
+    requestTimeoutMs: rest.requestTimeoutMs,
     tokens,
-    routes: { clientGeneration, slots, filePool, leaseTtlMs, renewEveryMs, metrics: rest.metrics },
-    scheduler: { ...scheduler, principalQueueLength },
+    jwt: rest.jwt,
+    pairing: rest.pairing,
+    routes: {
+      clientGeneration,
+      slots,
+      filePool,
+      leaseTtlMs,
+      renewEveryMs,
+      metrics: rest.metrics,
+      profile: rest.profile,
+      requireBinding: rest.pairing.requireBinding,
+    },
+    // As long as a worker keeps a script; less would end scripts that could go on.
+    scheduler: { ...scheduler, principalQueueLength, pausedMs: limits.pausedScriptMs },
     store: rest.store,
     rateLimit: rest.rateLimit === 'off' ? undefined : rest.rateLimit,
     drainMs: rest.drainMs,
     settlementGraceMs: rest.settlementGraceMs,
     logLevel: rest.logLevel,
+    laneRouter: rest.laneRouter,
   };
 }
 

@@ -5,6 +5,8 @@ import type { BridgeOptions } from './bridge-options.js';
 import { compileBridgeOptions } from './bridge-options.js';
 import { createHttpServer } from './http-server.js';
 import { openStore } from './open-store.js';
+import { openTls } from './open-tls.js';
+import { openTokens } from './open-tokens.js';
 import { routeContextOf } from './route-context.js';
 
 /** Time that written replies have to reach their readers before connections are cut. */
@@ -26,24 +28,33 @@ export interface Bridge {
  * Starts a bridge with the store that the options name. Resolves when it listens. Logs JSON lines to standard output, or
  * wherever the given logger writes; never a token, a body or a path of files.
  *
- * @throws Error that names a wrong option, why the address cannot be had, or why the store cannot serve.
+ * @throws Error that names a wrong option, a key or certificate that cannot be used, why the address cannot be had,
+ * or why the store cannot serve.
  */
 export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogger): Promise<Bridge> {
   const compiled = compileBridgeOptions(options);
   const logger = log ?? pino({ name: 'codelanes-bridge', level: compiled.logLevel });
-  const opened = await openStore(compiled.store, compiled.scheduler, logger);
-  const context = routeContextOf(compiled, opened);
-  const app = createHttpServer(context, logger);
-  const url = await app.listen(compiled.listen).catch(async (error: unknown) => {
+  const tls = await openTls(compiled.tls);
+  const tokens = await openTokens(compiled, logger);
+  const opened = await openStore(compiled.store, compiled.scheduler, compiled.pairing, logger);
+  const context = routeContextOf(compiled, tokens, opened);
+  const app = createHttpServer(context, logger, { tls, requestTimeoutMs: compiled.requestTimeoutMs });
+  const closeStores = async () => {
     await opened.store.close();
+    await opened.pairings.close();
+  };
+  const listened = await app.listen(compiled.listen).catch(async (error: unknown) => {
+    await closeStores();
     throw error;
   });
+  // The framework does not know of the server's TLS.
+  const url = tls === undefined ? listened : listened.replace(/^http:/, 'https:');
   logger.info({ url }, 'the bridge listens');
   let closing: Promise<void> | undefined;
   return {
     url,
     port: Number(new URL(url).port),
-    close: () => (closing ??= closeBridge(app, context, compiled.drainMs)),
+    close: () => (closing ??= closeBridge(app, context, compiled.drainMs).then(closeStores)),
   };
 }
 
@@ -57,5 +68,4 @@ async function closeBridge(app: FastifyInstance, context: RouteContext, drainMs:
   }, flushMs);
   await app.close();
   clearTimeout(cut);
-  await context.store.close();
 }

@@ -1,9 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { MemoryStore } from '../scheduler/memory-store.js';
-import { compileBridgeOptions } from './bridge-options.js';
-import { createHttpServer } from './http-server.js';
-import { routeContextOf } from './route-context.js';
+import { serveStore } from './testing/serve-store.js';
 import { testTokens } from './testing/test-bridge.js';
 
 class BrokenStore extends MemoryStore {
@@ -13,15 +11,10 @@ class BrokenStore extends MemoryStore {
 }
 
 it('tells a fault of its own with the id of the request, logs its cause, and goes on', async () => {
-  const { caller, admin, worker } = testTokens;
-  const options = compileBridgeOptions({ tokens: { callers: [caller], admin, worker } });
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
-  const app = createHttpServer(
-    routeContextOf(options, { store: new BrokenStore(), durable: undefined }),
-    log,
-  );
-  const headers = { authorization: `Bearer ${admin}` };
+  const { app } = await serveStore(new BrokenStore(), log);
+  const headers = { authorization: `Bearer ${testTokens.admin}` };
   const answer = await app.inject({ path: '/v1/bridge/workers/any/lanes', headers });
   expect(answer.statusCode).toBe(500);
   const body = answer.json<{ code: string; error: string }>();

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '@codelanes/protocol';
 import { callIdHeader, CodelanesError, limits, requestIdHeader } from '@codelanes/protocol';
 import { fastify, LogController } from 'fastify';
 import { callRoute } from '../routes/call.js';
@@ -6,12 +7,15 @@ import { cancelRoute } from '../routes/cancel.js';
 import { clientGenerationOf } from '../routes/client-generation.js';
 import type { RouteContext } from '../routes/context.js';
 import { errorReply } from '../routes/error-reply.js';
+import { expectedProfile } from '../routes/expected-profile.js';
 import { durableRequestRoutes } from '../routes/durable-requests.js';
 import { executeRoute } from '../routes/execute.js';
 import { refusalOf, routeNotFound } from '../routes/foreign-error.js';
 import { healthRoute } from '../routes/health.js';
 import { lanesRoute } from '../routes/lanes.js';
 import { metricsRoute } from '../routes/metrics.js';
+import { pairingRoutes } from '../routes/pairings.js';
+import { programmaticRoutes } from '../routes/programmatic.js';
 import { requestIdOf } from '../routes/trace.js';
 import { workerPollRoute } from '../routes/worker-poll.js';
 import { workerRegisterRoute } from '../routes/worker-register.js';
@@ -20,7 +24,20 @@ import { workerReportRoute } from '../routes/worker-report.js';
 import { workerSettleRoute } from '../routes/worker-settle.js';
 import { workerStatusRoute } from '../routes/worker-status.js';
 import { workersRoute } from '../routes/workers.js';
+import { listening, type Listening } from './listening.js';
+import { parseProvenJson } from './proven-json.js';
 import { refuseUnreadable } from './unreadable-request.js';
+
+/** Refusals of who asks, not of what. */
+const turnedAway: ReadonlySet<ErrorCode> = new Set([
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'WORKER_UNAUTHORIZED',
+  'CREDENTIAL_EXPIRED',
+  'CLOCK_SKEWED',
+  'PROOF_REPLAYED',
+  'PAIRING_INVALID',
+]);
 
 const routes = [
   healthRoute,
@@ -28,6 +45,7 @@ const routes = [
   workerStatusRoute,
   executeRoute,
   durableRequestRoutes,
+  programmaticRoutes,
   callRoute,
   lanesRoute,
   workersRoute,
@@ -37,19 +55,21 @@ const routes = [
   workerReportRoute,
   workerRenewRoute,
   workerSettleRoute,
+  pairingRoutes,
 ];
 
-/** Reading a whole request may not take longer; long polls wait with the answer, not with the request. */
-const requestTimeoutMs = 60_000;
-
 /** The HTTP side of a bridge: every route, and a reply with a code of the table to everything else. */
-export function createHttpServer(context: RouteContext, logger: FastifyBaseLogger): FastifyInstance {
+export function createHttpServer(
+  context: RouteContext,
+  logger: FastifyBaseLogger,
+  how: Listening,
+): FastifyInstance {
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     bodyLimit: limits.requestBodyBytes,
-    requestTimeout: requestTimeoutMs,
+    serverFactory: listening(how),
     exposeHeadRoutes: false,
     return503OnClosing: false,
     // Ids have up to 128 characters, each of which may come percent-encoded.
@@ -60,7 +80,9 @@ export function createHttpServer(context: RouteContext, logger: FastifyBaseLogge
     clientErrorHandler: refuseUnreadable,
   });
   app.removeContentTypeParser('text/plain');
+  parseProvenJson(app);
   app.decorateRequest('identity', null);
+  app.decorateRequest('proof', null);
   app.setNotFoundHandler(() => {
     throw routeNotFound();
   });
@@ -68,6 +90,7 @@ export function createHttpServer(context: RouteContext, logger: FastifyBaseLogge
     replyWithError(context, error, request, reply);
   });
   logRequests(app);
+  app.addHook('onRequest', expectedProfile(context.settings));
   for (const route of routes) route(app, context);
   return app;
 }
@@ -83,10 +106,21 @@ function replyWithError(
   const known =
     refusal ?? new CodelanesError('INTERNAL_FAULT', `The bridge failed at request ${request.id}.`);
   const { status, headers, body } = errorReply(known, clientGenerationOf(request, settings.clientGeneration));
-  request.log.debug({ code: body.code }, 'refused');
+  logRefusal(request, known);
   // A client that is cut off while it still sends a body never reads why: the rest is thrown away instead.
   if (body.code === 'BODY_TOO_LARGE') void reply.removeHeader('connection');
   void reply.status(status).headers(headers).send(body);
+}
+
+/** Who is turned away is told of once, with what the reply leaves out; never with what was sent. */
+function logRefusal(request: FastifyRequest, refusal: CodelanesError): void {
+  const { code, message, cause } = refusal;
+  if (!turnedAway.has(code)) {
+    request.log.debug({ code }, 'refused');
+    return;
+  }
+  const why = cause instanceof Error ? cause.message : message;
+  request.log.warn({ code, why, route: request.routeOptions.url, from: request.ip }, 'turned away');
 }
 
 /** One line per request; never a body, a token, a query or a path of files. */

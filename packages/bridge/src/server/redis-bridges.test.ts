@@ -1,10 +1,11 @@
 import { durableStatusSchema } from '@codelanes/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RedisServer } from '../scheduler/testing/redis-server.js';
+import { pathRouter } from './testing/path-router.js';
 import { commandBody, commandIn, execute, untilQueued } from './testing/requests.js';
 import type { Answer } from './testing/test-bridge.js';
 import { TestBridge } from './testing/test-bridge.js';
-import { TestWorker } from './testing/test-worker.js';
+import { testCapabilities, TestWorker } from './testing/test-worker.js';
 
 let server: RedisServer;
 let prefixes = 0;
@@ -32,7 +33,8 @@ afterEach(async () => {
 });
 
 function startBridge(): Promise<TestBridge> {
-  return TestBridge.start({ store: { kind: 'redis', url: server.url, prefix: `bridges-${prefixes}` } });
+  const store = { kind: 'redis', url: server.url, prefix: `bridges-${prefixes}` } as const;
+  return TestBridge.start({ store, laneRouter: pathRouter });
 }
 
 function request(id: string) {
@@ -107,6 +109,31 @@ describe('two bridges of one Redis', () => {
     const completed = await other.send(path, { as: 'caller' });
     expect(completed.json).toMatchObject({ state: 'completed', result: { stdout: 'hello' } });
     expect((await one.send(path, { as: 'caller' })).json).toEqual(completed.json);
+  });
+
+  it('route durable requests by path, and tell of them with the paths that were sent', async () => {
+    const capabilities = testCapabilities();
+    for (const workspace of capabilities.workspaceTools.workspaces) workspace.laneRouting = 'by-path';
+    const routed = await TestWorker.registered(one, { id: 'worker-2', capabilities });
+    const id = 'request-by-its-path';
+    const headers = { ...request(id).headers, 'x-librechat-code-worker-id': 'worker-2' };
+    const envelope = { protocolVersion: 1, operation: 'list_files', workspaceId: 'primary' } as const;
+    const body = { ...envelope, path: '.worktrees/a/src' };
+    const taken = await one.send('/v1/workspace-tools/requests', { as: 'caller', body, headers });
+    expect(taken).toMatchObject({ status: 202 });
+    expect(taken.json).not.toHaveProperty('worktree');
+    const assignment = await routed.next();
+    expect(assignment).toMatchObject({ lane: ['primary', 'worktree:a'], request: { path: 'src' } });
+    const result = { ...envelope, paths: ['src/x.ts'], truncated: false };
+    await routed.settle(assignment, { status: 'fulfilled', result });
+    const path = `/v1/workspace-tools/requests/${id}`;
+    const told = await other.send(path, { as: 'caller' });
+    expect(told.json).toMatchObject({ state: 'completed', result: { paths: ['.worktrees/a/src/x.ts'] } });
+    const own = { as: 'caller', headers: { 'x-codelanes-client': '1' } } as const;
+    expect((await other.send(path, own)).json).toMatchObject({
+      worktree: 'a',
+      result: { paths: ['.worktrees/a/src/x.ts'] },
+    });
   });
 
   it('see a durable request through although the bridge that took it in stops meanwhile', async () => {

@@ -1,9 +1,12 @@
 import { RateLimit } from '../auth/rate-limit.js';
-import { StaticTokens } from '../auth/static-tokens.js';
+import type { Tokens } from '../auth/tokens.js';
 import { CallWatch } from '../dispatch/call-watch.js';
+import { Continuations } from '../dispatch/continuations.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
+import { LaneRouting } from '../dispatch/lane-routing.js';
 import { WorkerPolls } from '../dispatch/worker-polls.js';
 import { BridgeMetrics } from '../metrics/bridge-metrics.js';
+import { Pairings } from '../pairing/pairings.js';
 import type { RouteContext } from '../routes/context.js';
 import type { CompiledBridgeOptions } from './bridge-options.js';
 import type { OpenedStore } from './open-store.js';
@@ -11,15 +14,20 @@ import type { OpenedStore } from './open-store.js';
 /** The parts of one bridge, put together over its store. */
 export function routeContextOf(
   options: CompiledBridgeOptions,
-  { store, durable }: OpenedStore,
+  tokens: Tokens,
+  { store, durable, pairings }: OpenedStore,
 ): RouteContext {
-  const { tokens, routes, scheduler, settlementGraceMs, rateLimit } = options;
+  const { routes, scheduler, settlementGraceMs, rateLimit, laneRouter } = options;
   const metrics = new BridgeMetrics();
+  const dispatcher = new Dispatcher(store, { leaseTtlMs: scheduler.leaseTtlMs, settlementGraceMs }, metrics);
   return {
     store,
     durable,
-    tokens: new StaticTokens(tokens),
-    dispatcher: new Dispatcher(store, { leaseTtlMs: scheduler.leaseTtlMs, settlementGraceMs }, metrics),
+    tokens,
+    pairings: new Pairings(pairings),
+    dispatcher,
+    continuations: new Continuations(store, dispatcher),
+    laneRouting: new LaneRouting(laneRouter),
     polls: new WorkerPolls(store),
     watch: new CallWatch(store),
     metrics,

@@ -5,6 +5,8 @@ export interface RenderedOutput {
   readonly stderr: string;
   /** Whether bytes of the command's own output were left out. */
   readonly truncated: boolean;
+  /** What stands at the end of `stderr`, whole. */
+  readonly notices: readonly string[];
 }
 
 /**
@@ -40,6 +42,7 @@ export class BoundedOutput {
       stdout: this.stdout.render(stdoutBytes),
       stderr: `${stderr}${separator}${notice}`,
       truncated: this.stdout.total > stdoutBytes || this.stderr.total > stderrBytes,
+      notices,
     };
   }
 }

@@ -1,30 +1,9 @@
-import { finished } from 'node:stream/promises';
-import type { Readable } from 'node:stream';
-import { denialNotices } from '../network/denials.js';
-import { endSandbox, untilGone } from '../sandbox/process-tree.js';
-import { startSandboxed, type Exit, type Started, type StartOptions } from '../sandbox/start.js';
-import { BoundedOutput } from './bounded-output.js';
-import type { OutputCapture } from './output-capture.js';
+import { startSandboxed, type StartOptions } from '../sandbox/start.js';
+import { exitFields, RunningCommand, type Ended, type RunningOptions } from './running-command.js';
 
-/** Why a command is over. */
-export type Ending = Exit | { readonly kind: 'timed_out' | 'cancelled' };
-
-/** How it ended and whether nothing of it runs any more. */
-export interface Ended {
-  readonly ending: Ending;
-  /** `false`: the sandbox could not be shown to be gone, and its lane must be quarantined. */
-  readonly gone: boolean;
-}
-
-export interface ExecuteOptions extends StartOptions {
+export interface ExecuteOptions extends StartOptions, RunningOptions {
   /** Running time of the command, in milliseconds. */
   readonly timeoutMs: number;
-  /** Bound on the bytes of both streams together. */
-  readonly maxOutputBytes: number;
-  /** Time between TERM and the kill, in milliseconds. */
-  readonly graceMs?: number | undefined;
-  /** How long what was killed may take to be gone, in milliseconds. */
-  readonly goneWithinMs?: number | undefined;
   /**
    * What is to be done when the sandbox is over and before the result is made: audits, clearing of locks.
    * Returns what the agent is to be told. Called only for a command that was started.
@@ -39,12 +18,10 @@ export interface CommandOutcome extends Ended {
   readonly stdout: string;
   readonly stderr: string;
   readonly truncated: boolean;
+  /** What the wall had to say, which stands at the end of `stderr` as far as it fits. */
+  readonly notices: readonly string[];
   readonly timedOut: boolean;
 }
-
-const defaultGraceMs = 2_000;
-/** Output that a process outside the sandbox still holds open is not waited for longer than this, in milliseconds. */
-const outputGraceMs = 500;
 
 /**
  * Runs one command in a sandbox to its end. It is over when the command itself has left, whatever it started
@@ -53,75 +30,22 @@ const outputGraceMs = 500;
  * @throws as `startSandboxed`: rejection means that nothing of the command ran, except when `afterwards` rejects.
  */
 export async function executeCommand(options: ExecuteOptions): Promise<CommandOutcome> {
-  const started = await startSandboxed(options);
-  const output = new BoundedOutput(options.maxOutputBytes);
-  const streams = [collect(started.stdout, output.stdout), collect(started.stderr, output.stderr)];
-  const ending = await untilOver(started, options);
-  const gone = await end(started, ending, options);
-  await settleWithin(Promise.all(streams), outputGraceMs);
-  started.stdout.destroy();
-  started.stderr.destroy();
-  const denials = await started.network?.close();
-  const notices = (await options.afterwards?.({ ending, gone })) ?? [];
+  const command = new RunningCommand(await startSandboxed(options), options);
+  const ended = await command.end(await command.untilOver(options));
+  return outcomeOf(command, ended, (await options.afterwards?.(ended)) ?? []);
+}
+
+/** What an ended command came to, with what there is to say last. */
+export function outcomeOf(
+  command: Pick<RunningCommand, 'render'>,
+  ended: Ended,
+  notices: readonly string[],
+): CommandOutcome {
+  const { ending } = ended;
   return {
-    ending,
-    gone,
+    ...ended,
     ...exitFields(ending),
-    ...output.render(denials === undefined ? notices : [...denialNotices(denials), ...notices]),
+    ...command.render(notices),
     timedOut: ending.kind === 'timed_out',
   };
-}
-
-function collect(stream: Readable, capture: OutputCapture): Promise<void> {
-  stream.on('data', (chunk: Buffer) => {
-    capture.write(chunk);
-  });
-  stream.resume();
-  return finished(stream).catch(() => undefined);
-}
-
-async function untilOver(started: Started, options: ExecuteOptions): Promise<Ending> {
-  const over = new AbortController();
-  const stopped = new Promise<Ending>((resolve) => {
-    const timer = setTimeout(() => {
-      resolve({ kind: 'timed_out' });
-    }, options.timeoutMs);
-    const cancel = (): void => {
-      resolve({ kind: 'cancelled' });
-    };
-    options.signal?.addEventListener('abort', cancel, { signal: over.signal });
-    if (options.signal?.aborted === true) cancel();
-    over.signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-    });
-  });
-  try {
-    return await Promise.race([started.exited, stopped]);
-  } finally {
-    over.abort();
-  }
-}
-
-async function end(
-  { init, kill }: Started,
-  ending: Ending,
-  { graceMs = defaultGraceMs, goneWithinMs }: ExecuteOptions,
-): Promise<boolean> {
-  const left = ending.kind === 'exited' || ending.kind === 'signalled';
-  if (!left) return endSandbox({ init, kill, graceMs, goneWithinMs });
-  return (await untilGone(init, goneWithinMs)) || endSandbox({ init, kill, graceMs: 0, goneWithinMs });
-}
-
-function exitFields(ending: Ending): { exitCode: number | null; signal?: NodeJS.Signals } {
-  if (ending.kind === 'exited') return { exitCode: ending.code };
-  return { exitCode: null, signal: ending.kind === 'signalled' ? ending.signal : 'SIGKILL' };
-}
-
-async function settleWithin(work: Promise<unknown>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LaneFacts } from '../sandbox/lane-facts.js';
 import { LaneFixture } from './testing/lane-fixture.js';
-import { runInLane, type LaneOutcome, type StartRecord } from './run-in-lane.js';
+import type { StartRecord } from './lane-care.js';
+import { runInLane, type LaneOutcome } from './run-in-lane.js';
 
 let fixture: LaneFixture;
 let records: StartRecord[];

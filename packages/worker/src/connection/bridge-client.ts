@@ -2,6 +2,7 @@ import { lookup as resolveName } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import {
   isLoopbackUrl,
+  issuedCredentialSchema,
   pollReplySchema,
   registerReplySchema,
   renewReplySchema,
@@ -10,6 +11,7 @@ import {
   workerWireVersion,
 } from '@codelanes/protocol';
 import type {
+  IssuedCredential,
   PollReply,
   PollRequest,
   RegisterReply,
@@ -24,6 +26,7 @@ import type {
 import { Agent, request, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { withinTime } from '../clock/within-time.js';
+import type { Access } from './access.js';
 
 /** The bridge answered, with an error: it will say the same again until something changes. */
 export class BridgeRefusal extends Error {
@@ -39,9 +42,12 @@ export class BridgeRefusal extends Error {
 
   /** Whether it passes by itself: a bridge that restarted does not know this worker, or is in trouble. */
   get isPassing(): boolean {
-    return this.code === 'WORKER_NOT_FOUND' || this.status >= 500 || this.status === 429;
+    return passingCodes.has(this.code) || this.status >= 500 || this.status === 429;
   }
 }
+
+/** A bridge that restarted knows nothing; a clock is set right; what is signed anew is no repetition. */
+const passingCodes = new Set(['WORKER_NOT_FOUND', 'CREDENTIAL_EXPIRED', 'CLOCK_SKEWED', 'PROOF_REPLAYED']);
 
 const refusalSchema = z.looseObject({ code: z.string(), error: z.string() });
 
@@ -53,15 +59,17 @@ type Body<T> = Omit<T, 'version'>;
 /** The worker's five requests. A rejection that is no `BridgeRefusal` means that no answer came. */
 export class BridgeClient {
   readonly #base: string;
-  readonly #headers: Record<string, string>;
+  readonly #workerId: string;
+  readonly #access: Access;
   readonly #agent: Agent;
   readonly #requestMs: number;
   /** Whether lines come as they are written, as they do where nothing but this machine's own network lies between. */
   #takesStreams: boolean;
 
-  constructor(options: { bridgeUrl: string; workerId: string; token: string; requestMs: number }) {
-    this.#base = `${options.bridgeUrl.replace(/\/+$/, '')}/v1/workers/${encodeURIComponent(options.workerId)}`;
-    this.#headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' };
+  constructor(options: { bridgeUrl: string; workerId: string; access: Access; requestMs: number }) {
+    this.#base = options.bridgeUrl.replace(/\/+$/, '');
+    this.#workerId = encodeURIComponent(options.workerId);
+    this.#access = options.access;
     this.#requestMs = options.requestMs;
     this.#takesStreams = isLoopbackUrl(new URL(options.bridgeUrl));
     this.#agent = new Agent({
@@ -122,33 +130,61 @@ export class BridgeClient {
 
   /** @throws BridgeRefusal for every other status than 200. */
   async #answer(route: string, body: object, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const reply = await request(`${this.#base}/${route}`, {
+    const due = this.#access.due(this.#refresh);
+    if (due !== undefined) await due;
+    const target = `/v1/workers/${this.#workerId}/${route}`;
+    const text = JSON.stringify({ version: workerWireVersion, ...body });
+    try {
+      return await this.#send(target, text, signal);
+    } catch (error) {
+      // The clocks of bridge and worker differ, or the machine slept.
+      if (!(error instanceof BridgeRefusal) || error.code !== 'CREDENTIAL_EXPIRED') throw error;
+    }
+    await this.#access.renew(this.#refresh);
+    return this.#send(target, text, signal);
+  }
+
+  readonly #refresh = (): Promise<IssuedCredential> => {
+    return withinTime(this.#requestMs, undefined, async (within) => {
+      const target = `/v1/bridge/workers/${this.#workerId}/credentials/refresh`;
+      const reply = await this.#send(target, JSON.stringify({ protocolVersion: 1 }), within);
+      return issuedCredentialSchema.parse(await reply.body.json());
+    });
+  };
+
+  async #send(target: string, text: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const reply = await request(`${this.#base}${target}`, {
       method: 'POST',
-      headers: this.#headers,
-      body: JSON.stringify({ version: workerWireVersion, ...body }),
+      headers: { ...this.#access.headersOf(target, text), 'content-type': 'application/json' },
+      body: text,
       dispatcher: this.#agent,
       signal,
     });
     if (reply.statusCode === 200) return reply;
-    throw refusalOf(route, reply.statusCode, await reply.body.json().catch(() => undefined));
+    throw refusalOf(target, reply.statusCode, await reply.body.json().catch(() => undefined));
   }
 }
 
 async function* linesOf(body: Dispatcher.ResponseData['body']): AsyncGenerator<string> {
   const chunks: AsyncIterable<unknown> = body.setEncoding('utf8');
-  let rest = '';
+  // Nothing is looked through twice: a line may have many megabytes, and leases wait behind it.
+  let begun: string[] = [];
   for await (const chunk of chunks) {
-    const lines = (rest + String(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+    const [more = '', ...lines] = String(chunk).split('\n');
+    begun.push(more);
+    for (const next of lines) {
+      yield begun.join('');
+      begun = [next];
+    }
   }
+  const rest = begun.join('');
   if (rest !== '') yield rest;
 }
 
-function refusalOf(route: string, status: number, json: unknown): BridgeRefusal {
+function refusalOf(target: string, status: number, json: unknown): BridgeRefusal {
   const refusal = refusalSchema.safeParse(json);
   if (refusal.success) return new BridgeRefusal(status, refusal.data.code, refusal.data.error);
-  return new BridgeRefusal(status, 'UNKNOWN', `the bridge answered ${route} with status ${status}`);
+  return new BridgeRefusal(status, 'UNKNOWN', `the bridge answered ${target} with status ${status}`);
 }
 
 /**

@@ -17,14 +17,17 @@ interface HeldLease {
   /** By the lease clock: counted from the sending of the last accepted renewal. */
   endsAt: number;
   init: ProcessIdentity | undefined;
+  /** Its script waits for tools, and the bridge is being told so: nothing of it may be killed for this lease's sake. */
+  isGivenUp: boolean;
 }
 
 /** What of an assignment the worker says that it holds. */
 export function heldCallOf(
-  { callId, generation, token, lane, mode }: Assignment,
+  { callId, generation, token, lane, mode, request }: Assignment,
   pool: HeldCall['pool'],
 ): HeldCall {
-  return { callId, generation, token, lane, mode, pool };
+  const held = { callId, generation, token, lane, mode, pool };
+  return request.operation === 'setup' ? { ...held, operation: 'setup' } : held;
 }
 
 /** The leases that this worker holds, and until when it may rely on each. */
@@ -37,7 +40,7 @@ export class LeaseTable {
   }
 
   hold(call: HeldCall, endsAt: number): void {
-    this.#leases.set(call.callId, { call, endsAt, init: undefined });
+    this.#leases.set(call.callId, { call, endsAt, init: undefined, isGivenUp: false });
   }
 
   started(callId: string, init: ProcessIdentity): void {
@@ -45,8 +48,18 @@ export class LeaseTable {
     if (held !== undefined) held.init = init;
   }
 
-  drop(callId: string): HeldLease | undefined {
+  /** The lease is kept, until the bridge has answered, but nothing runs under it any more. */
+  giveUp({ callId, token }: Lease): void {
     const held = this.#leases.get(callId);
+    if (held?.call.token !== token) return;
+    held.init = undefined;
+    held.isGivenUp = true;
+  }
+
+  /** With a token only that very lease: a call that was paused may have gone on under another meanwhile. */
+  drop(callId: string, token?: string): HeldLease | undefined {
+    const held = this.#leases.get(callId);
+    if (token !== undefined && held?.call.token !== token) return undefined;
     this.#leases.delete(callId);
     return held;
   }

@@ -1,10 +1,11 @@
-import type { Assignment, Capabilities, Lease, Report, Settlement } from '@codelanes/protocol';
+import type { Assignment, Capabilities, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { ProcessIdentity } from '../lanes/processes.js';
+import type { AccessChoice } from './access.js';
 
 /** What the connection's thread is started with. */
 export interface ConnectionOptions {
   readonly bridgeUrl: string;
-  readonly token: string;
+  readonly access: AccessChoice;
   readonly workerId: string;
   readonly incarnationId: string;
   readonly journalId: string;
@@ -50,7 +51,7 @@ export type ToConnection =
   | {
       readonly kind: 'settle';
       readonly lease: Lease;
-      readonly settlement: Settlement;
+      readonly settlement: Settlement | Pause;
       /** How long the call itself ran, for the bridge's metrics. */
       readonly ranMs?: number | undefined;
     }

@@ -1,4 +1,4 @@
-import type { Lease, Report, Settlement } from '@codelanes/protocol';
+import type { Lease, Pause, Report, Settlement, SettleReply } from '@codelanes/protocol';
 import type { BridgeClient } from './bridge-client.js';
 
 /** What the outbox needs of the session: a request that is repeated until the bridge answers it. */
@@ -9,7 +9,7 @@ export interface Sender {
 
 export interface SettledCall {
   readonly lease: Lease;
-  readonly settlement: Settlement;
+  readonly settlement: Settlement | Pause;
   readonly ranMs?: number | undefined;
 }
 
@@ -52,7 +52,12 @@ export class Outbox {
     this.#starts.set(lease.callId, setTimeout(tell, startToldAfterMs));
   }
 
-  settle({ lease, settlement, ranMs }: SettledCall, worthwhile: () => boolean, onAnswered: () => void): void {
+  /** `onAnswered` is handed no reply where it was no use to go on asking for one. */
+  settle(
+    { lease, settlement, ranMs }: SettledCall,
+    worthwhile: () => boolean,
+    onAnswered: (reply: SettleReply | undefined) => void,
+  ): void {
     clearTimeout(this.#starts.get(lease.callId));
     this.#starts.delete(lease.callId);
     const body = { incarnationId: this.#incarnationId, lease, settlement, ranMs };

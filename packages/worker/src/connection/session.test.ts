@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Pause } from '@codelanes/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultConnectionClocks } from './messages.js';
 import type { FromConnection } from './messages.js';
@@ -79,7 +80,7 @@ function session(bridgeUrl: string) {
   const under = new Session(
     {
       bridgeUrl,
-      token: 'worker-token',
+      access: { token: 'worker-token' },
       workerId: 'w',
       incarnationId: id('1'),
       journalId: id('2'),
@@ -346,5 +347,76 @@ describe('Session', () => {
     await until('closed');
     order.push('closed');
     expect(order).toEqual(['settled', 'closed']);
+  });
+});
+
+describe('a script that waits for tools', () => {
+  const init = { pid: 4242, startTime: 1, bootId: 'b' };
+  const pause: Pause = {
+    status: 'paused',
+    toolCalls: [{ id: 'call_001', name: 'look-up', input: {} }],
+    stdout: '',
+  };
+  const newToken = '0'.repeat(64);
+
+  /** A bridge that hands a call out, and on its settlement what the test says; `second` comes with the next poll. */
+  function pausing(settled: Reply, second?: object) {
+    const renewed: unknown[] = [];
+    let polls = 0;
+    const url = bridge((route, body) => {
+      if (route === 'register') return { body: registered };
+      if (route === 'settle') return settled;
+      if (route === 'renew') {
+        const leases = body['leases'] as { callId: string; token: string }[];
+        renewed.push(leases.map((each) => each.token));
+        // Its lease is over as soon as the pause has been taken.
+        const lost = leases.filter((each) => each.token === token).map(({ callId }) => callId);
+        return { body: { version: 1, lost, cancellations: [] } };
+      }
+      if (route !== 'poll') return { body: { version: 1, fenced: [] } };
+      polls += 1;
+      const assignments =
+        polls === 1 ? [assignment(id('a'))] : second !== undefined && polls === 2 ? [second] : [];
+      if (assignments.length === 0) return 'hang';
+      return {
+        body: { version: 1, heldMs: 0, assignments, cancellations: [] },
+        afterMs: polls === 1 ? 0 : 100,
+      };
+    });
+    return { url, renewed };
+  }
+
+  async function pausedSession(url: Promise<string>) {
+    const under = session(await url);
+    void under.under.run();
+    await under.until('assignment');
+    under.under.accept({ kind: 'started', lease: lease(id('a')), init });
+    under.under.accept({ kind: 'settle', lease: lease(id('a')), settlement: pause });
+    return under;
+  }
+
+  it('is left alone when its lease is over because the bridge has taken its pause', async () => {
+    const { url, renewed } = pausing({ body: { version: 1, accepted: true }, afterMs: 300 });
+    const { said, killed, under } = await pausedSession(url);
+    await expect.poll(() => renewed).toHaveLength(1);
+    under.accept({ kind: 'close' });
+    await expect.poll(() => said.at(-1)).toEqual({ kind: 'closed' });
+    expect(said.map(({ kind }) => kind)).not.toContain('lost');
+    expect(killed).toEqual([]);
+  });
+
+  it('is lost when the bridge does not take its pause', async () => {
+    const { url } = pausing({ body: { version: 1, accepted: false } });
+    const { until } = await pausedSession(url);
+    expect(await until('lost')).toEqual({ kind: 'lost', callId: id('a') });
+  });
+
+  it('keeps the lease under which it goes on, however late its pause is answered', async () => {
+    const again = { ...assignment(id('a')), generation: 2, token: newToken };
+    const { url, renewed } = pausing({ body: { version: 1, accepted: true }, afterMs: 250 }, again);
+    const { said } = await pausedSession(url);
+    await expect.poll(() => renewed.slice(-3)).toEqual([[newToken], [newToken], [newToken]]);
+    await expect.poll(() => renewed.length).toBeGreaterThan(8);
+    expect(said.map(({ kind }) => kind)).not.toContain('lost');
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assignment, Lease, RegisterReply } from '@codelanes/protocol';
 import { hostProcesses } from '../lanes/processes.js';
 import type { ProcessIdentity, ProcessTable } from '../lanes/processes.js';
+import { accessOf } from './access.js';
 import { BridgeClient, BridgeRefusal } from './bridge-client.js';
 import { toldQuarantines } from './told-quarantines.js';
 import { heldCallOf, LeaseTable, leaseClock } from './lease-table.js';
@@ -39,7 +40,9 @@ export class Session {
     this.#emit = emit;
     this.#processes = processes;
     this.#takeOver = options.takeOver;
-    this.#client = new BridgeClient({ ...options, requestMs: options.clocks.requestMs });
+    const { bridgeUrl, workerId, access, clocks } = options;
+    const { requestMs } = clocks;
+    this.#client = new BridgeClient({ bridgeUrl, workerId, access: accessOf(access), requestMs });
     this.#outbox = new Outbox(
       { send: (request, worthwhile) => this.#send(request, worthwhile) },
       options.incarnationId,
@@ -164,12 +167,31 @@ export class Session {
   }
 
   #settle(settled: SettledCall): void {
-    const { callId } = settled.lease;
+    if (settled.settlement.status === 'paused') {
+      this.#settlePause(settled);
+      return;
+    }
+    const { callId, token } = settled.lease;
     const tracked = this.#leases.has(callId);
     const worthwhile = () => !tracked || this.#leases.has(callId);
     this.#outbox.settle(settled, worthwhile, () => {
-      this.#drop(callId);
+      this.#drop(callId, token);
     });
+  }
+
+  /** Told until it is answered: whether the script will go on depends on it. */
+  #settlePause(settled: SettledCall): void {
+    const { callId, token } = settled.lease;
+    this.#leases.giveUp(settled.lease);
+    this.#outbox.settle(
+      settled,
+      () => true,
+      (reply) => {
+        this.#drop(callId, token);
+        // Nobody has it as paused, so that it would wait for nothing.
+        if (reply?.accepted !== true && !this.#leases.has(callId)) this.#emit({ kind: 'lost', callId });
+      },
+    );
   }
 
   #tellQuarantines(): void {
@@ -221,7 +243,7 @@ export class Session {
 
   #lose(callId: string): void {
     const held = this.#leases.drop(callId);
-    if (held !== undefined) this.#kill(callId, held.init);
+    if (held !== undefined && !held.isGivenUp) this.#kill(callId, held.init);
   }
 
   #kill(callId: string, init: ProcessIdentity | undefined): void {
@@ -229,8 +251,8 @@ export class Session {
     this.#emit({ kind: 'lost', callId });
   }
 
-  #drop(callId: string): void {
-    if (this.#leases.drop(callId) !== undefined) this.#watchLeases();
+  #drop(callId: string, token?: string): void {
+    if (this.#leases.drop(callId, token) !== undefined) this.#watchLeases();
   }
 
   async #send<T>(

@@ -1,4 +1,4 @@
-import { describeLane, laneKey, laneOf, type Lane } from '@codelanes/protocol';
+import { describeLane, laneKey, laneOf, type Lane, type LaneRoutingMode } from '@codelanes/protocol';
 import type { Credentials } from '../environment/credentials.js';
 import type { LoadedDefinition, LoadedRepository } from '../environment/load-definition.js';
 import type { NetworkPolicy } from '../environment/network-policy.js';
@@ -38,16 +38,19 @@ export interface LaneReport {
 export interface EnvironmentReport {
   readonly name: string;
   readonly file: string;
+  /** Undefined: calls that name no lane are for the whole environment. */
+  readonly laneRouting?: LaneRoutingMode | undefined;
   readonly root: LaneReport;
   readonly repositories: readonly LaneReport[];
 }
 
 /** Says what a worker would make of a definition, by looking at its folders as the worker does. */
 export function examineEnvironment(definition: LoadedDefinition): EnvironmentReport {
-  const { name, file, linkedWorktreeLanes = false } = definition;
+  const { name, file, laneRouting, linkedWorktreeLanes = false } = definition;
   return {
     name,
     file,
+    laneRouting,
     root: rootReport(definition, linkedWorktreeLanes),
     repositories: definition.repositories.map((repository) =>
       repositoryReport(name, repository, linkedWorktreeLanes),

@@ -1,6 +1,8 @@
-import { constants, copyFileSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { constants, copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedDefinition } from '../environment/load-definition.js';
+import type { Storage } from '../environment/storage.js';
+import { freeSpace } from '../preparation/free-space.js';
 import type { Finding } from './finding.js';
 
 /** Looks at the disk for what the setup of an environment asks of it. */
@@ -28,7 +30,11 @@ function examineCloning(store: string, root: string): Finding {
     folder = mkdtempSync(join(store, '.clone-test-'));
     writeFileSync(join(folder, 'one'), 'a file to clone');
     copyFileSync(join(folder, 'one'), join(folder, 'other'), constants.COPYFILE_FICLONE_FORCE);
-    return { subject, verdict: 'ok', sentence: `The file system of "${store}" can clone files.` };
+    return {
+      subject,
+      verdict: 'limited',
+      sentence: `Files can be cloned in "${store}", but this version makes no snapshots: ${full}.`,
+    };
   } catch {
     return {
       subject,
@@ -40,16 +46,11 @@ function examineCloning(store: string, root: string): Finding {
   }
 }
 
-function examineFreeBytes(
-  root: string,
-  { minFreeBytes, setupReserveBytes }: NonNullable<LoadedDefinition['storage']>,
-): Finding {
+function examineFreeBytes(root: string, storage: Storage): Finding {
   const subject = 'disk';
-  const { bavail, bsize } = statfsSync(root, { bigint: true });
-  const free = bavail * bsize;
-  const needed = BigInt(minFreeBytes) + BigInt(setupReserveBytes);
-  const numbers = `${free} bytes are free and ${needed} wanted`;
-  return free >= needed
+  const { free, wanted } = freeSpace(root, storage);
+  const numbers = `${free} bytes are free and ${wanted} wanted`;
+  return free >= wanted
     ? { subject, verdict: 'ok', sentence: `${numbers}.` }
     : { subject, verdict: 'limited', sentence: `${numbers}: setup is put off until there is room.` };
 }

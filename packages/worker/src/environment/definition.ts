@@ -1,4 +1,4 @@
-import { limits, workspaceIdSchema } from '@codelanes/protocol';
+import { laneRoutingSchema, limits, workspaceIdSchema } from '@codelanes/protocol';
 import { z } from 'zod';
 import { liesIn } from '../files/lies-in.js';
 import { actionsSchema, shortName } from './action.js';
@@ -35,6 +35,12 @@ export const environmentSchema = closed(
       .optional()
       .describe(
         'Whether each linked worktree beneath .worktrees is a lane; the command line can say it for all.',
+      ),
+    laneRouting: z
+      .literal(laneRoutingSchema.value, 'expected by-path, or no such key')
+      .optional()
+      .describe(
+        'by-path: the bridge sends calls that name no lane to the one in which their path or cwd lies.',
       ),
     setup: environmentSetupSchema.optional().describe('Runs at the root at each start of the worker.'),
     actions: actionsSchema.optional().describe('Commands that callers choose by name; they run at the root.'),

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { Directory, identityOf, sameFile, segmentsOf, type FileIdentity } from '../files/directory.js';
+import { explainGitFile } from '../files/git-file.js';
 import { FileRefusal } from '../files/refusal.js';
 import type { MountTable } from './mount-table.js';
 
@@ -99,12 +100,21 @@ function openGitDirectory(checkout: Directory, index: number): Directory {
     );
   }
   if (entry.kind === 'directory') return Directory.of(entry);
-  closeSync(entry.fd);
-  const what =
-    entry.kind === 'file'
-      ? 'has a .git file, as a linked worktree, a submodule or a repository with a separate Git directory has'
-      : 'has a .git that is not a real directory';
-  throw new RepositoryFault(index, `${what}; expected the main working tree of a repository.`);
+  try {
+    if (entry.kind === 'file') {
+      const { is, remedy } = explainGitFile(entry);
+      throw new RepositoryFault(
+        index,
+        `is ${is}, as its .git is a file; expected the main working tree of a repository with a .git directory of its own: ${remedy}.`,
+      );
+    }
+    throw new RepositoryFault(
+      index,
+      'has a .git that is not a real directory; expected the main working tree of a repository.',
+    );
+  } finally {
+    closeSync(entry.fd);
+  }
 }
 
 /** With a `commondir` in it, Git would take another directory for the repository's own. */

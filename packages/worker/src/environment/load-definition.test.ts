@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, renameSync, symlinkSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadDefinition } from './load-definition.js';
 import { MachineFixture } from './testing/machine-fixture.js';
@@ -119,12 +119,29 @@ describe('loadDefinition, of repositories', () => {
       '--message=one',
     );
     git('-C', 'a', 'worktree', 'add', '--quiet', '../linked');
-    git('init', '--quiet', '--separate-git-dir', machine.path('elsewhere'), 'separate');
+    const allowed = ['-c', 'protocol.file.allow=always'];
+    git(...allowed, '-C', 'a', 'submodule', '--quiet', 'add', machine.path('src/a'), 'inner');
     expect(loadRepositories('a').repositories).toHaveLength(1);
     expect(() => loadRepositories('a', 'linked')).toThrow(
-      /repositories\.1\.path: has a \.git file, as a linked worktree/u,
+      /repositories\.1\.path: is a linked worktree, as its \.git is a file.*: name the main working tree/u,
     );
-    expect(() => loadRepositories('separate')).toThrow(/repositories\.0\.path: has a \.git file/u);
+    expect(() => loadRepositories('a/inner')).toThrow(/repositories\.0\.path: is a submodule.*: clone it/u);
+  });
+
+  it('[T30] refuses a repository whose Git directory is elsewhere, and takes it after what the refusal says', () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: machine.path('src'), stdio: 'pipe' });
+    git('init', '--quiet', '--separate-git-dir', machine.path('elsewhere'), 'separate');
+    const identity = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+    git('-C', 'separate', ...identity, 'commit', '--quiet', '--allow-empty', '--message=one');
+    git('-C', 'separate', 'worktree', 'add', '--quiet', '.worktrees/a');
+    expect(() => loadRepositories('separate')).toThrow(
+      /repositories\.0\.path: is a repository that keeps its Git directory elsewhere .*"git worktree repair"/u,
+    );
+    rmSync(machine.path('src/separate/.git'));
+    renameSync(machine.path('elsewhere'), machine.path('src/separate/.git'));
+    git('-C', 'separate', 'worktree', 'repair', '.worktrees/a');
+    expect(loadRepositories('separate').repositories).toHaveLength(1);
+    expect(git('-C', 'separate/.worktrees/a', 'status', '--short').toString()).toBe('');
   });
 
   it.each([

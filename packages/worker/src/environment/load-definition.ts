@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { LaneRoutingMode } from '@codelanes/protocol';
 import type { FileIdentity } from '../files/directory.js';
 import type { Action } from './action.js';
 import type { Credentials, Remote } from './credentials.js';
@@ -56,6 +57,8 @@ export interface LoadedDefinition {
   readonly ref?: string | undefined;
   /** Undefined: the command line decides. */
   readonly linkedWorktreeLanes?: boolean | undefined;
+  /** Undefined: calls that name no lane are for the whole environment. */
+  readonly laneRouting?: LaneRoutingMode | undefined;
   /** Runs at the root at each start of the worker. */
   readonly setup?: EnvironmentSetup | undefined;
   /** They run at the root. */
@@ -87,7 +90,7 @@ export function loadDefinition(path: string, mounts = MountTable.ofThisProcess()
   const read = readDefinition(file);
   const { definition, source } = parseDefinition(read.text, file);
   const root = findRoot(resolve(dirname(read.path.canonical), definition.root), source);
-  const { name, repo, ref, linkedWorktreeLanes, setup, storage, sandbox } = definition;
+  const { name, repo, ref, linkedWorktreeLanes, laneRouting, setup, storage, sandbox } = definition;
   const { repositories = [], network = noNetwork, actions = [], resources = [] } = definition;
   const found = foundIn(root.canonical, repositories, source, mounts);
   return {
@@ -98,6 +101,7 @@ export function loadDefinition(path: string, mounts = MountTable.ofThisProcess()
     repo,
     ref,
     linkedWorktreeLanes,
+    laneRouting,
     setup,
     actions,
     resources,

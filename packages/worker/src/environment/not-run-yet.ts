@@ -2,19 +2,13 @@ import { DefinitionError, type DefinitionFault } from './definition-error.js';
 import type { LoadedDefinition } from './load-definition.js';
 import type { KeyPath } from './yaml-source.js';
 
-const ofEnvironment = ['setup', 'actions', 'resources', 'storage'];
-const ofRepository = ['setup', 'actions', 'credentials'];
-
 /** The keys of a definition that are read and checked, but that this version does not act upon. */
 export function notRunYet({
   repositories,
   origin: { source },
 }: LoadedDefinition): readonly DefinitionFault[] {
-  const keys: KeyPath[] = [
-    ...ofEnvironment.map((key) => [key]),
-    ...repositories.flatMap((_, index) => ofRepository.map((key) => ['repositories', index, key])),
-  ];
-  return keys
+  return repositories
+    .map((_, index): KeyPath => ['repositories', index, 'credentials'])
     .filter((key) => source.has(key))
     .map((key) =>
       source.faultAt(key, 'is not run yet by this version; take it out to serve this without it.', 'key'),

@@ -54,6 +54,34 @@ describe('compileRoots', () => {
     expect(compileRoots(many.slice(0, 32))).toHaveLength(32);
     expect(() => compileRoots(many)).toThrow(/at most 32/);
   });
+
+  const declared = (path: string, workspaceId: string) => ({
+    path,
+    workspaceId,
+    checkout: `/srv/checkouts/${path}`,
+    identity: { dev: 1n, ino: 1n },
+    gitIdentity: { dev: 1n, ino: 2n },
+  });
+
+  it.each([
+    ['two repositories', [declared('api', 'a:x'), declared('web', 'a:x')], 'two'],
+    ['a repository and another root', [declared('api', 'b:api')], 'b:api'],
+    ['a repository and its own root', [declared('api', 'a')], 'two'],
+  ])('refuses %s of one name, in whatever way they were declared', (_, repositories, other) => {
+    const roots = [{ ...request('a', 'one'), repositories }, request(other, 'two')];
+    expect(() => compileRoots(roots)).toThrow(/are both the workspace/u);
+  });
+
+  it('counts the repositories of all roots among the 32 workspaces', () => {
+    const repositories = (count: number) =>
+      Array.from({ length: count }, (_, index) => declared(`r${index}`, `a:r${index}`));
+    const roots = (count: number) => [
+      { ...request('a', 'one'), repositories: repositories(count) },
+      request('b', 'two'),
+    ];
+    expect(compileRoots(roots(30))).toHaveLength(2);
+    expect(() => compileRoots(roots(31))).toThrow(/at most 32 workspaces.*these are 33/u);
+  });
 });
 
 describe('rootIdOf', () => {

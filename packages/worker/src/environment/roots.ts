@@ -1,18 +1,41 @@
 import { realpathSync, statSync } from 'node:fs';
-import { workspaceIdSchema, limits } from '@codelanes/protocol';
+import { workspaceIdSchema, limits, type LaneRoutingMode } from '@codelanes/protocol';
+import type { Action } from './action.js';
 import type { NetworkPolicy } from './network-policy.js';
+import type { EnvironmentSetup, RepositorySetup } from './setup.js';
+import type { Resource, Storage } from './storage.js';
 import type { FileIdentity } from '../files/directory.js';
 import { liesIn } from '../files/lies-in.js';
+
+/** What callers are told of where something is declared, and the commands that they choose by name. */
+export interface ActionsOfDefinition {
+  /** What a caller names beside an action. */
+  readonly fingerprint: string;
+  /** Labels for people. */
+  readonly repo?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly actions: readonly Action[];
+}
 
 /** What one root of a worker was asked to be. */
 export interface RootRequest {
   readonly id: string;
   readonly root: string;
   readonly linkedWorktreeLanes: boolean;
+  /** Undefined: calls that name no lane are for the whole root. */
+  readonly laneRouting?: LaneRoutingMode | undefined;
   readonly read: readonly string[];
   /** What its commands may reach; nothing by default. */
   readonly network?: NetworkPolicy | undefined;
   readonly repositories?: readonly RepositoryRequest[] | undefined;
+  /** Undefined for a root without a definition, of which callers are told nothing more. */
+  readonly definition?: ActionsOfDefinition | undefined;
+  /** Runs at each start of the worker, before the root is offered. */
+  readonly setup?: EnvironmentSetup | undefined;
+  /** Caches of the machine that its commands share. */
+  readonly resources?: readonly Resource[] | undefined;
+  /** Free disk that the setup needs. */
+  readonly storage?: Storage | undefined;
 }
 
 /** A repository beneath a root, as a loaded definition has it. */
@@ -29,6 +52,9 @@ export interface RepositoryRequest {
   readonly slots?: number | undefined;
   /** What its commands may reach; nothing by default. */
   readonly network?: NetworkPolicy | undefined;
+  readonly definition?: ActionsOfDefinition | undefined;
+  /** Runs once in each new worktree. */
+  readonly setup?: RepositorySetup | undefined;
 }
 
 /** A root that exists and overlaps no other. `root` is canonical. */
@@ -63,7 +89,32 @@ export function compileRoots(requests: readonly RootRequest[]): readonly Root[] 
       }
     }
   }
+  refuseSharedNames(roots);
   return roots;
+}
+
+/** Each workspace is one place, and there are no more of them than a worker may offer. */
+function refuseSharedNames(roots: readonly Root[]): void {
+  const places = new Map<string, string>();
+  for (const { id, root, repositories = [] } of roots) {
+    const named = [
+      { workspaceId: id, place: root },
+      ...repositories.map(({ workspaceId, checkout }) => ({ workspaceId, place: checkout })),
+    ];
+    for (const { workspaceId, place } of named) {
+      const other = places.get(workspaceId);
+      if (other !== undefined) {
+        throw new RootError(
+          `"${other}" and "${place}" are both the workspace "${workspaceId}": give one another name.`,
+        );
+      }
+      places.set(workspaceId, place);
+    }
+  }
+  if (places.size <= limits.workspacesPerWorker) return;
+  throw new RootError(
+    `A worker offers at most ${limits.workspacesPerWorker} workspaces, roots and repositories together; these are ${places.size}.`,
+  );
 }
 
 /** The id of a root that was given as a folder only: its name, with what an id cannot hold as `-`. */

@@ -6,8 +6,6 @@ const gibibyte = 1024 ** 3;
 const dayMs = 24 * 60 * 60 * 1000;
 const anyNumber = Number.MAX_SAFE_INTEGER;
 
-/** Longest time that the setup of a repository may take. */
-const repositorySetupMaximumMs = 3_600_000;
 const repositorySetupDefaultMs = 600_000;
 
 const lifecycleSchema = closed(
@@ -97,7 +95,7 @@ export const repositorySetupSchema = closed(
     command: command('a command for the shell').describe(
       'Runs once in each new worktree, walled, before its first command.',
     ),
-    timeoutMs: wholeNumber('milliseconds', 1, repositorySetupMaximumMs, repositorySetupDefaultMs).describe(
+    timeoutMs: wholeNumber('milliseconds', 1, limits.setupTimeoutMs, repositorySetupDefaultMs).describe(
       'Time for command.',
     ),
     copy: distinct(treePath('the relative path of a file of the checkout'), 'paths', 64)

@@ -5,7 +5,7 @@ const gibibyte = 1024 ** 3;
 const kinds = ['npm-cache', 'uv-cache', 'playwright-browsers'] as const;
 const listError = `expected a list of 1 to ${kinds.length} resources`;
 
-const resourceSchema = closed(
+export const resourceSchema = closed(
   {
     kind: z.enum(kinds, `expected one of ${kinds.join(', ')}`).describe('Which tool finds it.'),
     path: absolutePath('a folder of this machine').describe(

@@ -1,6 +1,11 @@
 /** Length of an object name: 20 for SHA-1 repositories, 32 for SHA-256. */
 export type HashBytes = 20 | 32;
 
+/** What a repository's shared configuration says of it. */
+export function hashBytesOf(config: string): HashBytes {
+  return /^\s*objectformat\s*=\s*sha256\s*$/imu.test(config) ? 32 : 20;
+}
+
 /** What an index says of the shared index that it was split off. */
 export interface Split {
   /** The hash in the shared index's name. */

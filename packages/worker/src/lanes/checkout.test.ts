@@ -39,11 +39,22 @@ describe('a checkout', () => {
     expect(() => openCheckout(repository.root, pin)).toThrow(refused('identity'));
   });
 
-  it('[S5: submodule root] [T30] [T04] whose .git is a file has no lanes', () => {
+  it('[S5: submodule root] [T04] whose .git is a file has no lanes', () => {
     expect(() => pinCheckout(at('.worktrees/a'))).toThrow(refused('git_directory'));
+  });
+
+  it('[T30] whose Git directory is elsewhere has no lanes, and has them after what the refusal says', () => {
     const separate = join(repository.folder, 'separate');
+    const git = (...args: string[]) => execFileSync('git', ['-C', separate, ...args], { stdio: 'pipe' });
     execFileSync('git', ['init', '-q', '--separate-git-dir', `${separate}.git`, separate]);
+    git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'one');
+    git('worktree', 'add', '-q', '.worktrees/a');
     expect(() => pinCheckout(separate)).toThrow(refused('git_directory'));
+    expect(() => pinCheckout(separate)).toThrow(/keeps its Git directory elsewhere.*"git worktree repair"/u);
+    rmSync(join(separate, '.git'));
+    renameSync(`${separate}.git`, join(separate, '.git'));
+    git('worktree', 'repair', '.worktrees/a');
+    expect(listWorktrees(pinCheckout(separate))).toMatchObject({ verified: ['a'], refused: [] });
   });
 
   it('whose .git is a link or missing has no lanes, nor has a bare repository itself', () => {

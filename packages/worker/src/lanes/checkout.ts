@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { Directory, identityOf, sameFile, type FileIdentity } from '../files/directory.js';
+import { explainGitFile } from '../files/git-file.js';
 import { FileRefusal } from '../files/refusal.js';
 import { readAlternates } from './alternates.js';
 import { LaneRefusal, type LaneCheck } from './lane-refusal.js';
@@ -91,15 +92,21 @@ function openGitDirectory(root: Directory, path: string): Directory {
     );
   }
   if (entry.kind === 'directory') return Directory.of(entry);
-  closeSync(entry.fd);
-  const what =
-    entry.kind === 'file'
-      ? 'a file (a submodule, a linked worktree, or a repository with a separate Git directory)'
-      : 'not a real directory';
-  throw refuse(
-    'git_directory',
-    `".git" of "${path}" is ${what}, so it has no lanes: register the main working tree of a repository.`,
-  );
+  try {
+    if (entry.kind === 'file') {
+      const { is, remedy } = explainGitFile(entry);
+      throw refuse(
+        'git_directory',
+        `".git" of "${path}" is a file, since it is ${is}, so it has no lanes: ${remedy}.`,
+      );
+    }
+    throw refuse(
+      'git_directory',
+      `".git" of "${path}" is not a real directory, so it has no lanes: register the main working tree of a repository.`,
+    );
+  } finally {
+    closeSync(entry.fd);
+  }
 }
 
 function refuseStorage(git: Directory, path: string): void {

@@ -11,6 +11,8 @@ const maxBytes = 4096;
 export interface PointerFile {
   readonly text: string;
   readonly identity: FileIdentity;
+  /** When its bytes were last written, in nanoseconds since 1970. */
+  readonly writtenNs: bigint;
 }
 
 /**
@@ -29,7 +31,7 @@ export function readPointer(directory: Directory, name: string): PointerFile {
       const bytes = Buffer.alloc(maxBytes);
       const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, maxBytes, 0)).replace(/\n$/u, '');
       if (text === '' || /[\n\r\0]/u.test(text)) throw refuse(name, 'is not exactly one line');
-      return { text, identity: identityOf(entry.stats) };
+      return { text, identity: identityOf(entry.stats), writtenNs: entry.stats.mtimeNs };
     } finally {
       closeSync(fd);
     }

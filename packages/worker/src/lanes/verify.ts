@@ -12,6 +12,8 @@ export interface WorktreeIdentity {
   readonly worktree: FileIdentity;
   readonly pointer: FileIdentity;
   readonly metadata: FileIdentity;
+  /** When Git wrote the pointer: a worktree that is made anew may be given the numbers of the one before. */
+  readonly madeNs: bigint;
 }
 
 /**
@@ -90,6 +92,7 @@ class Verification {
       worktree: identityOf(directory.stats),
       pointer: pointer.identity,
       metadata: identityOf(metadata.stats),
+      madeNs: pointer.writtenNs,
     };
     if (expected !== undefined) this.checkIdentity(identity, expected);
     return {

@@ -20,7 +20,7 @@ export interface ListedWorktrees {
 export function listWorktrees(pin: CheckoutPin): ListedWorktrees {
   const verified: string[] = [];
   const refused: { name: string; message: string }[] = [];
-  for (const name of namesBeneath(pin)) {
+  for (const name of worktreeNames(pin)) {
     try {
       openWorktree(pin, name).close();
       verified.push(name);
@@ -32,7 +32,8 @@ export function listWorktrees(pin: CheckoutPin): ListedWorktrees {
   return { verified, refused };
 }
 
-function namesBeneath(pin: CheckoutPin): string[] {
+/** Names beneath `<root>/.worktrees` that a call could send, sorted; whether they verify is not looked at. */
+export function worktreeNames(pin: CheckoutPin): string[] {
   const checkout = openCheckout(pin.root, pin);
   try {
     const entry = checkout.directory.find('.worktrees');

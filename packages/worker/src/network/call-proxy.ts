@@ -10,13 +10,17 @@ import type { NetworkPolicy } from '../environment/network-policy.js';
 import { admit, type Resolution } from './admission.js';
 import { connectTo, idleTimeoutMs } from './connect.js';
 import { DenialList, type Denials } from './denials.js';
+import { fewAtOnce } from './few-lookups.js';
 import { forward } from './forward.js';
 import { NetworkRefusal } from './network-refusal.js';
+import { RequestTurns } from './request-turns.js';
 import { parseConnectTarget, parseRequestTarget, type Target } from './target.js';
 import { splice } from './tunnel.js';
 
 /** Connections that a call may have at once; further ones are closed at once. */
 export const mostConnections = 128;
+/** Names that are resolved for a call at once: the threads that do it are shared by all calls of the worker. */
+export const mostLookups = 4;
 /** Bytes of a request's line and headers together. */
 const maxHeaderBytes = 16 * 1024;
 /** How long a client may take to send them, in milliseconds. */
@@ -32,12 +36,13 @@ export class CallProxy {
   readonly #resolution: Resolution;
   readonly #denials = new DenialList();
   readonly #sockets = new Set<Socket>();
+  readonly #turns = new RequestTurns();
   readonly #http: HttpServer;
   #closed = false;
 
   constructor(policy: NetworkPolicy, resolution: Resolution) {
     this.#policy = policy;
-    this.#resolution = resolution;
+    this.#resolution = { ...resolution, lookup: fewAtOnce(resolution.lookup, mostLookups) };
     this.#http = createServer({
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersTimeoutMs,
@@ -51,7 +56,9 @@ export class CallProxy {
     this.#http.on('connection', (socket: Socket) => {
       this.#track(socket);
     });
-    this.#http.on('request', (request, response) => void this.#onRequest(request, response));
+    this.#http.on('request', (request, response) => {
+      this.#turns.take(request.socket, response, () => void this.#onRequest(request, response));
+    });
     this.#http.on('connect', (request, client, head) => void this.#onConnect(request, client, head));
   }
 

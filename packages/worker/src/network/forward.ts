@@ -40,6 +40,10 @@ export function forward(
       .end('codelanes: The other side broke off or sent no valid answer.\n');
   };
   upstream.on('error', fail);
+  // No protocol was offered to change to; Node ends an answer that changes it all the same, and says so by this alone.
+  upstream.on('close', () => {
+    if (!response.headersSent) fail();
+  });
   upstream.on('response', (answer) => {
     try {
       response.writeHead(answer.statusCode ?? 502, passedOn(answer));

@@ -8,8 +8,11 @@ import { findPerl, listenerProgram } from './listener-program.js';
 import type { FromProxies, ToProxies } from './messages.js';
 import type { CallNetwork, NetworkHost } from './network-host.js';
 
-/** The process answers at once; one that takes longer than this, in milliseconds, is ended. */
-const answerWithinMs = 10_000;
+/**
+ * The process answers at once, or after some seconds while a call floods its proxy; one that takes longer than this, in
+ * milliseconds, is ended, and with it the network of every call.
+ */
+const answerWithinMs = 30_000;
 
 /**
  * Gives calls their network from a process of its own, started when the first call wants it: names are resolved and

@@ -49,6 +49,14 @@ describe('a lane is kept out', () => {
     expect(readFileSync('/proc/sys/kernel/core_pattern', 'utf8')).toBe(core);
   });
 
+  it('of what not everybody on the machine may read, also where the worker is root', async () => {
+    const { stdout, exitCode } = await fixture.inWorktree(
+      'a',
+      'find /etc -type f ! -perm -o+r -size +0 -readable 2>/dev/null; find /etc -mindepth 1 -type d ! -perm -o+rx -readable ! -empty 2>/dev/null; echo looked',
+    );
+    expect({ stdout, exitCode }).toEqual({ stdout: 'looked\n', exitCode: 0 });
+  });
+
   it('of sockets of the host: abstract, TCP, and in the file system [S4: 20-21]', async () => {
     const name = `codelanes-test-${process.pid}`;
     const inFiles = join(fixture.state, 'sock');

@@ -15,6 +15,7 @@ const machine: MachineFacts = {
   resolverFile: '/run/systemd/resolve/stub-resolv.conf',
   searchPath: ['/home/op/.cargo/bin', '/usr/bin'],
   read: [],
+  served: ['/home/op/repo'],
 };
 const facts: PolicyFacts = {
   machine,
@@ -167,6 +168,26 @@ describe('every policy', () => {
     expect(at(policy, '/home/op')).toBe('temporary');
     expect(at(policy, '/home/op/.state')).toBe('temporary');
     expect(indexOf(policy, '/home')).toBeLessThan(indexOf(policy, '/home/op'));
+  });
+
+  it('hides every folder that is served where the system’s folders would show it, before it shows the lane', () => {
+    const served = ['/opt/work', '/opt/other', '/home/op/repo'];
+    const root = '/opt/work/app';
+    const policy = checkoutPolicy({
+      ...facts,
+      machine: { ...machine, served, read: ['/opt/other/open'] },
+      lane: {
+        kind: 'checkout',
+        root,
+        gitDir: `${root}/.git`,
+        alternates: [],
+        descriptors: { root: 30, git: 31 },
+      },
+    });
+    expect(served.map((path) => at(policy, path))).toEqual(['temporary', 'temporary', undefined]);
+    const order = ['/opt', '/opt/work', root].map((path) => indexOf(policy, path));
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    expect(indexOf(policy, '/opt/other/open')).toBeGreaterThan(indexOf(policy, '/opt/other'));
   });
 
   it('shows what the operator opened inside the hidden checkout only after hiding it', () => {

@@ -5,6 +5,7 @@ import { proxyEnvironment } from '../network/proxy-environment.js';
 import type { CheckoutLane, PlainLane, WorktreeLane } from './lane-facts.js';
 import type { MachineFacts } from './machine-facts.js';
 import { liesIn } from '../files/lies-in.js';
+import { cacheMounts, cacheVariables, type SharedCache } from './shared-cache.js';
 import { defaultLimits, type Limits, type Mount, type Policy, type Source } from './policy.js';
 import {
   emptied,
@@ -24,6 +25,8 @@ export interface PolicyFacts {
   readonly limits?: Limits | undefined;
   /** None by default. */
   readonly network?: NetworkPolicy | undefined;
+  /** Pinned by `pinSharedCaches`. */
+  readonly caches?: readonly SharedCache[] | undefined;
 }
 
 /** What a worktree lane's view needs to know of the repository. */
@@ -102,12 +105,13 @@ function assemble(
   git: Parameters<typeof gitEnvironment>[0],
   laneMounts: readonly Mount[],
 ): Policy {
-  const { limits = defaultLimits, network = noNetwork } = facts;
+  const { limits = defaultLimits, network = noNetwork, caches = [] } = facts;
   const networked = network.kind !== 'none';
   return {
     mounts: [
       ...systemMounts(facts.machine, facts.folders, limits, root),
       ...laneMounts,
+      ...cacheMounts(caches),
       ...(networked ? listenerMounts(facts.machine) : []),
       // Else the empty top of the view would be unbounded memory for whoever writes there.
       { kind: 'sealed', path: '/' },
@@ -116,6 +120,7 @@ function assemble(
       ...systemEnvironment(facts.machine),
       ...gitEnvironment(git, insidePaths.gitConfig),
       ...(networked ? proxyEnvironment() : {}),
+      ...cacheVariables(caches),
     },
     workingDirectory: facts.workingDirectory,
     network,

@@ -10,6 +10,7 @@ import {
 } from './lane-policies.js';
 import { openPins, readPinned, type Pins } from './pins.js';
 import type { Policy } from './policy.js';
+import { pinSharedCaches } from './shared-cache.js';
 
 /** A policy and the opened places that it mounts. Whoever makes one closes it once the sandbox has started. */
 export interface LaneSandbox {
@@ -21,11 +22,12 @@ export interface LaneSandbox {
 /**
  * Opens a lane's places and makes its policy. For a worktree, verification's descriptors must still be open.
  *
- * @throws {CodelanesError} `COMMAND_UNAVAILABLE` as `openPins`.
+ * @throws {CodelanesError} `COMMAND_UNAVAILABLE` as `openPins` and `pinSharedCaches`.
  */
 export function openLaneSandbox(lane: LaneFacts, facts: PolicyFacts): LaneSandbox {
   const pins = openPins(lane);
   try {
+    pinSharedCaches(pins, facts.caches ?? []);
     return {
       policy: policyOf(lane, facts, pins),
       descriptors: pins.descriptors,

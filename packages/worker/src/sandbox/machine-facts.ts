@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { findPerl } from '../network/listener-program.js';
 import { liesIn } from '../files/lies-in.js';
+import { privatePlaces } from './private-places.js';
 
 /** What of this machine a sandbox shows, gathered once when the worker starts. Every path exists. */
 export interface MachineFacts {
@@ -23,6 +24,8 @@ export interface MachineFacts {
   readonly searchPath: readonly string[];
   /** Paths that the operator opened for reading. */
   readonly read: readonly string[];
+  /** The folders in which this worker serves lanes; where they lie in one that every sandbox shows, they are not. */
+  readonly served: readonly string[];
 }
 
 const mergedDirectories = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'];
@@ -66,6 +69,8 @@ export interface MachineOptions {
   readonly searchPath: string;
   /** Further paths that every sandbox may read: the operator's `sandbox.read`. */
   readonly read?: readonly string[] | undefined;
+  /** Canonical paths of all roots of the worker. */
+  readonly served?: readonly string[] | undefined;
 }
 
 /** Looks at this machine. Reads only; a listed `read` path that does not exist is left out. */
@@ -80,12 +85,13 @@ export function gatherMachineFacts(options: MachineOptions): MachineFacts {
   const links = mergedDirectories.filter(isLink).map((path) => ({ path, target: readlinkSync(path) }));
   const visible = [...readableDirectories, ...links.map((link) => link.path), ...toolchains, ...read];
   const resolver = canonical('/etc/resolv.conf');
+  const found = privatePlaces('/etc');
   return {
     shell: canonical('/bin/bash') === undefined ? '/bin/sh' : '/bin/bash',
     readableDirectories,
     links,
-    secretFiles: secretFiles.filter(exists),
-    secretDirectories: secretDirectories.filter(isDirectory),
+    secretFiles: [...new Set([...secretFiles.filter(exists), ...found.files])],
+    secretDirectories: [...new Set([...secretDirectories.filter(isDirectory), ...found.directories])],
     home,
     perl: findPerl(),
     toolchains,
@@ -94,6 +100,16 @@ export function gatherMachineFacts(options: MachineOptions): MachineFacts {
       .split(delimiter)
       .filter((path) => isAbsolute(path) && visible.some((shown) => liesIn(path, shown))),
     read,
+    served: options.served ?? [],
+  };
+}
+
+/** The same facts without secrets that are gone by now: where there is nothing, nothing can be masked. */
+export function presentFacts(machine: MachineFacts): MachineFacts {
+  return {
+    ...machine,
+    secretFiles: machine.secretFiles.filter(exists),
+    secretDirectories: machine.secretDirectories.filter(isDirectory),
   };
 }
 

@@ -1,38 +1,41 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, readSync, watch } from 'node:fs';
-import { Server, Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import { Server } from 'node:net';
 import { bwrapArguments } from './bwrap-arguments.js';
 import { listenerDescriptor } from '../network/listener-program.js';
-import { gateDescriptor } from './gate.js';
 import { closeInheritedDescriptors } from './inherited-descriptors.js';
 import type { Policy } from './policy.js';
+import { pipesOf, type SandboxPipes } from './sandbox-pipes.js';
+import type { Standby, StandingBy } from './standby.js';
+import { encodeOrder, firstHandedDescriptor, type Handed } from './standby-program.js';
 import { unnamedFile } from './unnamed-file.js';
+
+/** Where bubblewrap writes who it has started. */
+const statusDescriptor = 4;
 
 export interface SpawnOptions {
   readonly policy: Policy;
   readonly journalId: string;
-  /** What the policy's descriptor sources stand for; the caller keeps and closes them. */
+  /** What the policy's descriptor sources stand for; the caller keeps them until the sandbox is built, and closes them. */
   readonly descriptors: ReadonlyMap<string, number>;
   readonly program: readonly string[];
   /** Bubblewrap's path; `bwrap` of the system by default. */
   readonly bwrap?: string | undefined;
+  /** Processes that were started ahead; without one that is ready, a new one is. */
+  readonly standby?: Standby | undefined;
 }
 
 /** A spawned sandbox whose gate has not been opened. */
-export interface Spawned {
+export interface Spawned extends SandboxPipes {
   readonly child: ChildProcess;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly gate: Socket;
   /** The listener in the sandbox's own network that it hands out before it speaks; only where its policy has a network. */
   readonly listener?: Promise<Server> | undefined;
   /** The pid of the namespace's init, once bubblewrap has said it. */
   initPid(): number | undefined;
   /** Resolves once `initPid` is known, long before the sandbox is built; not at all where that cannot be watched. */
   readonly initSaid: Promise<void>;
-  /** Closes the status file; later `initPid` is undefined. */
-  closeStatus(): void;
+  /** Closes what only the start needs, when it is over; later `initPid` is undefined. */
+  closeStart(): void;
 }
 
 let cleaned = false;
@@ -44,50 +47,83 @@ let cleaned = false;
 export function spawnSandbox(options: SpawnOptions): Spawned {
   if (!cleaned) closeInheritedDescriptors();
   cleaned = true;
-  const opened: number[] = [];
-  // Status goes to a file without a name: on a pipe, a dead worker would leave the sandbox waiting for ever.
-  const status = unnamedFile('');
+  const networked = options.policy.network.kind !== 'none';
+  const handover = handOver(options, firstHandedDescriptor + (networked ? 1 : 0));
   try {
-    const stdio: ('ignore' | 'pipe' | 'ipc' | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', status];
-    const networked = options.policy.network.kind !== 'none';
-    if (networked) stdio[listenerDescriptor] = 'ipc';
-    const handOver = (descriptor: number): number => stdio.push(descriptor) - 1;
-    const descriptors = new Map<string, number>();
-    for (const name of descriptorNames(options.policy)) {
-      const descriptor = options.descriptors.get(name);
-      if (descriptor !== undefined) descriptors.set(name, handOver(descriptor));
-    }
-    const texts = new Map<string, number>();
-    for (const mount of options.policy.mounts) {
-      if (mount.kind !== 'text') continue;
-      const descriptor = unnamedFile(mount.text);
-      opened.push(descriptor);
-      texts.set(mount.path, handOver(descriptor));
-    }
-    const { policy, journalId, program } = options;
-    const words = bwrapArguments(policy, { journalId, descriptors, texts, statusDescriptor: 4, program });
-    const child = spawn(options.bwrap ?? '/usr/bin/bwrap', words, {
-      stdio,
-      env: { ...policy.environment },
-      shell: false,
-    });
-    const listener = networked ? listenerOf(child) : undefined;
-    return { ...pipesOf(child), ...statusOf(status), listener };
+    const words = [
+      options.bwrap ?? '/usr/bin/bwrap',
+      ...bwrapArguments(options.policy, { ...options, ...handover, statusDescriptor }),
+    ];
+    // A channel to the sandbox has to be there when its process starts.
+    const ready = networked ? undefined : options.standby?.take();
+    return ready === undefined
+      ? spawnAnew(words, options.policy, handover)
+      : become(ready, words, options.policy, handover);
   } catch (error) {
-    closeSync(status);
+    handover.close();
     throw error;
-  } finally {
-    for (const descriptor of opened) closeSync(descriptor);
   }
 }
 
-function pipesOf(child: ChildProcess): Pick<Spawned, 'child' | 'stdout' | 'stderr' | 'gate'> {
-  const { stdout, stderr } = child;
-  const gate = child.stdio[gateDescriptor];
-  if (stdout === null || stderr === null || !(gate instanceof Socket)) {
-    throw new Error('Node gave no pipes to the sandbox.');
+/** What of the worker's descriptors goes to the sandbox's start, and under which numbers. */
+interface Handover {
+  readonly handed: readonly Handed[];
+  readonly descriptors: ReadonlyMap<string, number>;
+  /** By the path at which each is mounted. */
+  readonly texts: ReadonlyMap<string, number>;
+  /** Closes what was opened for it. */
+  close(): void;
+}
+
+function handOver({ policy, descriptors: opened }: SpawnOptions, first: number): Handover {
+  const handed: Handed[] = [];
+  const give = (each: Handed): number => first + handed.push(each) - 1;
+  const descriptors = new Map<string, number>();
+  for (const name of descriptorNames(policy)) {
+    const descriptor = opened.get(name);
+    if (descriptor !== undefined) descriptors.set(name, give({ descriptor, as: 'place' }));
   }
-  return { child, stdout, stderr, gate };
+  const texts = new Map<string, number>();
+  for (const mount of policy.mounts) {
+    if (mount.kind === 'text')
+      texts.set(mount.path, give({ descriptor: unnamedFile(mount.text), as: 'text' }));
+  }
+  return {
+    handed,
+    descriptors,
+    texts,
+    close() {
+      for (const { descriptor, as } of handed) if (as === 'text') closeSync(descriptor);
+    },
+  };
+}
+
+function spawnAnew([file = '', ...words]: readonly string[], policy: Policy, handover: Handover): Spawned {
+  const networked = policy.network.kind !== 'none';
+  // Status goes to a file without a name: on a pipe, a dead worker would leave the sandbox waiting for ever.
+  const status = unnamedFile('');
+  const stdio: ('ignore' | 'pipe' | 'ipc' | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', status];
+  if (networked) stdio[listenerDescriptor] = 'ipc';
+  stdio.push(...handover.handed.map(({ descriptor }) => descriptor));
+  try {
+    const child = spawn(file, words, { stdio, env: { ...policy.environment }, shell: false });
+    const listener = networked ? listenerOf(child) : undefined;
+    return { child, ...pipesOf(child), ...startOf(status, handover), listener };
+  } catch (error) {
+    closeSync(status);
+    throw error;
+  }
+}
+
+/** Orders a process that stands by to become the sandbox. */
+function become(
+  { status, ...ready }: StandingBy,
+  words: readonly string[],
+  policy: Policy,
+  handover: Handover,
+): Spawned {
+  ready.gate.write(encodeOrder({ words, environment: policy.environment, handed: handover.handed }));
+  return { ...ready, ...startOf(status, handover) };
 }
 
 /** The channel is cut as soon as the listener has come: no command ever speaks over it. */
@@ -107,7 +143,7 @@ function listenerOf(child: ChildProcess): Promise<Server> {
   return listener;
 }
 
-function statusOf(status: number): Pick<Spawned, 'initPid' | 'initSaid' | 'closeStatus'> {
+function startOf(status: number, handover: Handover): Pick<Spawned, 'initPid' | 'initSaid' | 'closeStart'> {
   let open = true;
   const initPid = (): number | undefined => {
     if (!open) return undefined;
@@ -120,10 +156,12 @@ function statusOf(status: number): Pick<Spawned, 'initPid' | 'initSaid' | 'close
   return {
     initPid,
     initSaid: watching.done,
-    closeStatus() {
+    closeStart() {
       watching.stop();
-      if (open) closeSync(status);
+      if (!open) return;
       open = false;
+      closeSync(status);
+      handover.close();
     },
   };
 }

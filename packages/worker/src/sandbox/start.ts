@@ -3,12 +3,14 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodelanesError } from '@codelanes/protocol';
+import { withinTime } from '../clock/within-time.js';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import type { CallNetwork, NetworkHost } from '../network/network-host.js';
 import { gateProgram, readyWord, runWord } from './gate.js';
 import type { Policy } from './policy.js';
 import { untilGone } from './process-tree.js';
 import { spawnSandbox, type Spawned } from './sandbox-spawn.js';
+import type { Standby } from './standby.js';
 
 export interface StartOptions {
   readonly policy: Policy;
@@ -29,6 +31,8 @@ export interface StartOptions {
   /** Longest time until the gate speaks, in milliseconds. */
   readonly readyTimeoutMs?: number | undefined;
   readonly bwrap?: string | undefined;
+  /** Processes that were started ahead and may become the sandbox. */
+  readonly standby?: Standby | undefined;
 }
 
 /** How a sandbox ended: the command's exit status, or the signal that ended the sandbox itself. */
@@ -100,7 +104,7 @@ export async function startSandboxed(options: StartOptions): Promise<Started> {
     await recorded.catch(() => undefined);
     throw error;
   } finally {
-    spawned.closeStatus();
+    spawned.closeStart();
   }
 }
 
@@ -167,24 +171,24 @@ async function untilReady(
   options: StartOptions,
 ): Promise<void> {
   const timeoutMs = options.readyTimeoutMs ?? 10_000;
-  const overdue = AbortSignal.timeout(timeoutMs);
-  const stop = options.signal === undefined ? overdue : AbortSignal.any([overdue, options.signal]);
-  const ready = once(spawned.gate, 'data', { signal: stop }).then(([word]) =>
-    String(word).startsWith(readyWord),
-  );
   const ended = exited.then(() => false);
+  ended.catch(() => undefined);
   try {
-    if (await Promise.race([ready, ended])) return;
+    const isReady = await withinTime(timeoutMs, options.signal, (within) => {
+      const ready = once(spawned.gate, 'data', { signal: within }).then(([word]) =>
+        String(word).startsWith(readyWord),
+      );
+      ready.catch(() => undefined);
+      return Promise.race([ready, ended]);
+    });
+    if (isReady) return;
   } catch (error) {
     throwIfAborted(options.signal);
-    if (!overdue.aborted) throw error;
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
     throw new CodelanesError(
       'COMMAND_UNAVAILABLE',
       `The sandbox was not ready within ${timeoutMs} ms, so the command was not started.`,
     );
-  } finally {
-    ready.catch(() => undefined);
-    ended.catch(() => undefined);
   }
   throw new CodelanesError(
     'COMMAND_UNAVAILABLE',

@@ -55,6 +55,10 @@ export function systemMounts(
       .filter((path) => liesIn(path, '/run') || liesIn(path, '/var'))
       .map(readable),
     ...(machine.resolverFile === undefined ? [] : [readable(machine.resolverFile)]),
+    // A sibling lane's tree is not to be seen only because it was put among the system's folders.
+    ...machine.served
+      .filter((path) => machine.readableDirectories.some((shown) => liesIn(path, shown)))
+      .flatMap((path) => emptied(path)),
     ...openedOutside(machine, hidden).map(readable),
     ...(visible.some((path) => liesIn(machine.home, path) && machine.home !== '/')
       ? emptied(machine.home)

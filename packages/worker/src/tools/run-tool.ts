@@ -1,6 +1,7 @@
 import {
   CodelanesError,
   resultFault,
+  type CallRequest,
   type WorkspaceToolRequest,
   type WorkspaceToolResult,
 } from '@codelanes/protocol';
@@ -11,11 +12,15 @@ import { runPreviewEdit } from './preview-edit.js';
 import { runReadFile } from './read-file.js';
 import { runSearchText } from './search-text.js';
 import type { ToolContext } from './tool-context.js';
-import { toolError, type FileOperation } from './tool-errors.js';
+import { isFileOperation, toolError, type FileOperation } from './tool-errors.js';
 import { runWriteFile } from './write-file.js';
 
 export type FileToolRequest = Extract<WorkspaceToolRequest, { operation: FileOperation }>;
 export type FileToolResult = Extract<WorkspaceToolResult, { operation: FileOperation }>;
+
+export function isFileToolRequest(request: CallRequest): request is FileToolRequest {
+  return isFileOperation(request.operation);
+}
 
 /**
  * Runs one file tool in its lane. Commands are run elsewhere. After a rejection the file is as it was before or,

@@ -15,6 +15,10 @@ const accessOf: Readonly<Record<FileOperation, Access>> = {
   edit_file: 'write',
 };
 
+export function isFileOperation(operation: string): operation is FileOperation {
+  return operation in accessOf;
+}
+
 /** The one table from what the file system refuses to what the wire says. */
 const codes: Readonly<Record<FileFault, Readonly<Record<Access, ErrorCode>>>> = {
   not_found: { read: 'NOT_FOUND', write: 'NOT_FOUND' },

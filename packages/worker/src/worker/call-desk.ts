@@ -11,37 +11,33 @@ import {
   operationKinds,
   withoutAlias,
 } from '@codelanes/protocol';
-import type {
-  Assignment,
-  Capabilities,
-  Lease,
-  Report,
-  Settlement,
-  WorkspaceToolResult,
-} from '@codelanes/protocol';
+import type { Assignment, Capabilities, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { Logger } from 'pino';
-import { withinTime } from '../clock/within-time.js';
 import type { Connection } from '../connection/connection.js';
 import { Holds } from '../lanes/holds.js';
-import type { ProcessIdentity } from '../lanes/processes.js';
-import { runTool } from '../tools/run-tool.js';
+import type { Journal } from '../lanes/journal.js';
+import { withAction } from './environment-action.js';
 import { capabilitiesOf, sharedReads } from './offer.js';
-import { openLane } from './opened-lane.js';
-import { settleOwedAudits } from './owed-audit.js';
-import { runCommand } from './run-command.js';
+import { LaneSetups, LaneUnready } from './lane-setups.js';
+import { performCall } from './perform-call.js';
+import { notPaused, Scripts, type ScriptsOptions } from './scripts.js';
 import type { ServedRoot } from './served-root.js';
 import { treeOf } from './served-tree.js';
 import { Stopwatch } from './stopwatch.js';
-import { toolContext } from './tool-setting.js';
 import type { CommandSettings } from './wall.js';
 
 export interface CallDeskOptions {
+  /** Those that are offered. */
   readonly roots: readonly ServedRoot[];
+  /** Of every root that the worker holds, offered or not; by default of those that are. */
+  readonly journals?: readonly Pick<Journal, 'knows'>[] | undefined;
   readonly slots: number;
   readonly connection: Pick<Connection, 'send'>;
   readonly log: Logger;
   /** `undefined` on a machine that cannot wall: then no command is run. */
   readonly commands: CommandSettings | undefined;
+  /** With what scripts are run, and how long one may wait for its tools; without it none is run. */
+  readonly scripts?: Pick<ScriptsOptions, 'programs' | 'pausedMs'> | undefined;
   /** Absolute path of ripgrep, where there is one. */
   readonly ripgrep: string | undefined;
 }
@@ -60,6 +56,8 @@ export class CallDesk {
   readonly #roots: ReadonlyMap<string, ServedRoot>;
   readonly #capabilities: Capabilities;
   readonly #holds: Holds;
+  readonly #setups: LaneSetups;
+  readonly #scripts: Scripts;
   readonly #log: Logger;
   readonly #running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   #closed = false;
@@ -70,6 +68,12 @@ export class CallDesk {
     this.#log = options.log;
     this.#roots = new Map(options.roots.map((root) => [root.id, root]));
     this.#capabilities = capabilitiesOf(options.roots, options.commands !== undefined);
+    const { roots, connection, log } = options;
+    const report = (said: Report) => {
+      connection.send({ kind: 'report', report: said });
+    };
+    this.#setups = new LaneSetups({ roots, report, log });
+    this.#scripts = new Scripts({ programs: undefined, ...options.scripts, report, log });
     const capacities = new Map(
       options.roots.flatMap(({ repositories }) =>
         repositories.map(({ lane, slots }) => [laneKey(lane), slots] as const),
@@ -86,7 +90,7 @@ export class CallDesk {
     if (this.#closed) {
       // Only `busy` carries the lease, by which the bridge takes a call back that this very incarnation fetched.
       this.#report({ ...leaseOf(told), state: 'busy' });
-    } else if (this.#options.roots.some((root) => root.journal.knows(callId))) {
+    } else if (this.#knows(callId) && told.request.operation !== 'resume_script') {
       // The bridge has forgotten that it was begun, and with it the lease under which it may still run.
       void this.resolve(callId);
     } else {
@@ -102,13 +106,31 @@ export class CallDesk {
     const running = this.#running.get(callId);
     running?.stop.abort();
     await running?.done;
-    const known = this.#options.roots.some((root) => root.journal.knows(callId));
+    await this.#scripts.kill(callId);
+    const known = this.#knows(callId);
     this.#report({ callId, state: known ? 'interrupted' : 'denied' });
   }
 
-  /** Stops a call, if it runs here; its settlement says what came of it. */
+  /** Whether a call was begun here, ever. */
+  #knows(callId: string): boolean {
+    const { roots, journals } = this.#options;
+    return (journals ?? roots.map(({ journal }) => journal)).some((journal) => journal.knows(callId));
+  }
+
+  /** Stops a call, if it runs or waits here; the settlement of one that runs says what came of it. */
   stop(callId: string): void {
     this.#running.get(callId)?.stop.abort();
+    void this.#scripts.kill(callId);
+  }
+
+  /** The setups that are to run by themselves are told to a bridge that may not know of them. */
+  announceSetups(): void {
+    this.#setups.announceAll();
+  }
+
+  /** Takes what operators ask of setups, until the returned function is called. */
+  watchSetups(): () => void {
+    return this.#setups.watch();
   }
 
   /** A call has ended or a lane was given back: what was answered `busy` may be offered again. */
@@ -120,6 +142,7 @@ export class CallDesk {
   /** Takes nothing more; resolves when nothing runs. */
   async drain(): Promise<void> {
     this.#closed = true;
+    await this.#scripts.close();
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
@@ -133,17 +156,22 @@ export class CallDesk {
       admitted = this.#asRequested(told);
     } catch (error) {
       this.#settle(told, rejected(error));
+      void this.#scripts.kill(told.callId);
       return;
     }
     const { root, assignment } = admitted;
-    const { callId, lane, mode, pool } = assignment;
+    const { callId, lane, mode, pool, request } = assignment;
+    if (request.operation === 'resume_script' && !this.#scripts.isPaused(callId, lane)) {
+      this.#settle(told, rejected(notPaused()));
+      return;
+    }
     this.#judge(root, assignment, this.#holds.hold({ callId, lane, mode, pool }));
   }
 
   /**
    * What a call occupies follows from its request; the wire's word for it is never relied on.
    *
-   * @throws {CodelanesError} `WORKER_MISMATCH` for a lane that is not offered here.
+   * @throws {CodelanesError} `WORKER_MISMATCH` for a lane that is not offered here; as `withAction`.
    */
   #asRequested(told: Assignment): Admitted {
     const { request } = told;
@@ -153,9 +181,10 @@ export class CallDesk {
     if (root === undefined) {
       throw new CodelanesError('WORKER_MISMATCH', 'This worker does not serve that workspace.');
     }
+    const lane = laneOf(fields);
     const assignment = {
-      ...told,
-      lane: laneOf(fields),
+      ...withAction(told, this.#capabilities, treeOf(root, lane)),
+      lane,
       mode: modeOf(request.operation, sharedReads),
       pool: isInstructionRead(request) ? 'none' : operationKinds[request.operation].pool,
     } as const;
@@ -178,6 +207,7 @@ export class CallDesk {
         const why = root.quarantine.blocks(assignment.lane)?.reason ?? 'It is quarantined.';
         const message = `The lane ${describeLane(assignment.lane)} is closed. ${why}`;
         this.#settle(assignment, rejected(new CodelanesError('WORKSPACE_QUARANTINED', message), root));
+        void this.#scripts.kill(assignment.callId);
       }
     }
   }
@@ -185,66 +215,55 @@ export class CallDesk {
   async #run(root: ServedRoot, assignment: Assignment, signal: AbortSignal): Promise<void> {
     const log = this.#log.child(traceOf(assignment));
     const stopwatch = new Stopwatch();
-    let settlement: Settlement;
+    const call = { root, assignment, signal, stopwatch };
+    let settlement: Settlement | Pause;
     try {
-      settlement = { status: 'fulfilled', result: await this.#perform(root, assignment, signal, stopwatch) };
+      const setting = { ...this.#options, setups: this.#setups, scripts: this.#scripts };
+      settlement = await performCall(setting, call);
     } catch (error) {
+      if (error instanceof LaneUnready) {
+        this.#giveBack(assignment, error);
+        return;
+      }
       if (!CodelanesError.is(error)) log.error({ err: error }, 'a call failed in the worker');
       settlement = rejected(error, root);
     }
     const ranMs = stopwatch.elapsedMs();
-    // Nobody waits for the disk: what the journal still calls open is found gone at the next start.
-    root.journal.end(assignment.callId).catch((error: unknown) => {
-      log.error({ err: error }, 'the end of a call could not be journalled');
-    });
+    if (settlement.status !== 'paused') {
+      // Nobody waits for the disk: what the journal still calls open is found gone at the next start.
+      root.journal.end(assignment.callId).catch((error: unknown) => {
+        log.error({ err: error }, 'the end of a call could not be journalled');
+      });
+    }
     // Nothing of the call runs any more, or its lane is quarantined: the lane is free before the bridge hears.
     this.#holds.release(assignment.callId);
     this.#running.delete(assignment.callId);
+    // Before the caller hears: what it sends next finds the setup of a new worktree ahead of it.
+    if (assignment.pool === 'command') this.#setups.lookBeneath(root, assignment.lane);
     this.#settle(assignment, settlement, ranMs);
     const code = settlement.status === 'rejected' ? settlement.error.code : undefined;
-    log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, 'a call ended');
+    const how = settlement.status === 'paused' ? 'a call waits for its tools' : 'a call ended';
+    log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, how);
     // The settlement of a call whose lease was lost tells the bridge nothing, or is never sent.
     this.freed();
   }
 
-  async #perform(
-    root: ServedRoot,
-    assignment: Assignment,
-    signal: AbortSignal,
-    stopwatch: Stopwatch,
-  ): Promise<WorkspaceToolResult> {
-    const { request } = assignment;
-    const { commands, connection, ripgrep, log } = this.#options;
-    // A read of instructions holds no lane: the command whose audit is owed may be running now.
-    const audits = { root, commands, log };
-    if (assignment.pool !== 'none') await settleOwedAudits(audits, assignment.lane);
-    const lane = openLane(root, assignment.lane);
-    try {
-      if (request.operation !== 'execute_command') {
-        return await withinTime(assignment.executionMs, signal, (within) =>
-          runTool(toolContext({ root, lane, assignment, ripgrep, signal: within }), request),
-        );
-      }
-      if (commands === undefined) {
-        throw new CodelanesError('COMMAND_DISABLED', 'This machine cannot wall a command, so none is run.');
-      }
-      const onStart = (init: ProcessIdentity) => {
-        stopwatch.start();
-        connection.send({ kind: 'started', lease: leaseOf(assignment), init });
-      };
-      const tree = treeOf(root, assignment.lane);
-      const call = { root, tree, audits, assignment, request, signal, onStart };
-      return await runCommand(commands(root, tree), call, lane);
-    } finally {
-      lane.close();
-    }
+  /** Nothing of the call has begun: it keeps its place behind the setup that the bridge is to ask for. */
+  #giveBack(assignment: Assignment, unready: LaneUnready): void {
+    this.#holds.release(assignment.callId);
+    this.#running.delete(assignment.callId);
+    this.#report(unready.report);
+    // For this call there is no more room than before, and to say otherwise would have it offered at once.
+    this.freed();
+    this.#answeredBusy = true;
+    this.#report({ ...leaseOf(assignment), state: 'busy' });
   }
 
   #report(report: Report): void {
     this.#options.connection.send({ kind: 'report', report });
   }
 
-  #settle(assignment: Assignment, settlement: Settlement, ranMs?: number): void {
+  #settle(assignment: Assignment, settlement: Settlement | Pause, ranMs?: number): void {
     this.#options.connection.send({ kind: 'settle', lease: leaseOf(assignment), settlement, ranMs });
   }
 }

@@ -1,6 +1,7 @@
 import { CodelanesError } from '@codelanes/protocol';
 import { Directory, sameFile } from '../files/directory.js';
 import { openCheckout } from '../lanes/checkout.js';
+import { laneHead, type LaneHead } from '../lanes/lane-head.js';
 import { openWorktree, type WorktreeIdentity } from '../lanes/verify.js';
 import { checkoutLane, worktreeLane, type LaneFacts } from '../sandbox/lane-facts.js';
 import type { ServedRoot } from './served-root.js';
@@ -15,6 +16,8 @@ export interface OpenedLane {
   readonly gitDescriptor: number | undefined;
   /** What a second verification is held against. */
   readonly identity: WorktreeIdentity | undefined;
+  /** Of a worktree: tells where it stands, as of now. */
+  readonly head?: (() => Promise<LaneHead>) | undefined;
   close(): void;
 }
 
@@ -54,6 +57,7 @@ function openLinkedWorktree(
     directory: worktree.directory,
     gitDescriptor: worktree.metadata.fd,
     identity: worktree.identity,
+    head: () => laneHead(worktree.metadata, worktree.checkout.git),
     close: () => {
       worktree.close();
     },

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -37,6 +37,11 @@ describe('compileOptions', () => {
     ['an address that is none', { bridgeUrl: 'ftp://x' }, /bridgeUrl/],
     ['a key that is unknown', { slot: 2 }, /slot/],
     ['an id that is none', { workerId: 'a b' }, /workerId/],
+    [
+      'a kind of cache that there is not',
+      { roots: [{ id: 'p', root: '/srv', resources: [{ kind: 'x' }] }] },
+      /kind/,
+    ],
     ['plain http to another machine', { bridgeUrl: 'http://10.0.0.1' }, /--insecure-http/],
   ])('refuses %s', (_, more, message) => {
     expect(() => compileOptions(options(more))).toThrow(message);
@@ -50,6 +55,25 @@ describe('compileOptions', () => {
   it('refuses a root that would show the worker its own state or the operator home to agents', () => {
     expect(() => compileOptions(options({ stateDir: join(folder, 'repo/state') }))).toThrow(/--state/);
     expect(() => compileOptions(options({ home: join(folder, 'repo') }))).toThrow(/home folder/);
+  });
+
+  it('[X2] refuses a cache that overlaps a root or the state of the worker, by path or by link', () => {
+    mkdirSync(join(folder, 'cache'), { mode: 0o700 });
+    symlinkSync(join(folder, 'repo'), join(folder, 'link'));
+    const sharing = (path: string) =>
+      options({
+        roots: [
+          {
+            id: 'primary',
+            root: join(folder, 'repo'),
+            resources: [{ kind: 'npm-cache', path: join(folder, path), access: 'read-write' }],
+          },
+        ],
+      });
+    expect(() => compileOptions(sharing('cache'))).not.toThrow();
+    for (const path of ['repo', 'repo/cache', '', 'state', 'state/homes', 'link']) {
+      expect(() => compileOptions(sharing(path))).toThrow(/overlap/u);
+    }
   });
 
   it('refuses to be root unless told', () => {

@@ -1,21 +1,37 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   isLoopbackUrl,
+  laneRoutingSchema,
   limits,
   repositoryPathSchema,
+  sha256Schema,
   workerIdSchema,
   workspaceIdSchema,
 } from '@codelanes/protocol';
 import { z } from 'zod';
+import type { AccessChoice } from '../connection/access.js';
 import { defaultConnectionClocks } from '../connection/messages.js';
 import { liesIn } from '../files/lies-in.js';
 import { loadedNetworkPolicySchema } from '../environment/network-policy.js';
+import { actionsSchema } from '../environment/action.js';
 import { compileRoots } from '../environment/roots.js';
+import { readWorkerKey } from '../pairing/worker-key.js';
+import { environmentSetupSchema, repositorySetupSchema } from '../environment/setup.js';
+import { resourceSchema, storageSchema, type Resource } from '../environment/storage.js';
 
 const milliseconds = z.int().min(1);
 
 const fileIdentitySchema = z.strictObject({ dev: z.bigint(), ino: z.bigint() });
+
+/** What callers are told of a loaded definition, and its actions. */
+const definitionOptionsSchema = z.strictObject({
+  fingerprint: sha256Schema,
+  repo: z.string().optional(),
+  ref: z.string().optional(),
+  actions: actionsSchema.readonly(),
+});
 
 /** A repository as a loaded definition has it. */
 const repositoryOptionsSchema = z.strictObject({
@@ -26,13 +42,17 @@ const repositoryOptionsSchema = z.strictObject({
   gitIdentity: fileIdentitySchema,
   slots: z.int().min(1).max(limits.slots).optional(),
   network: loadedNetworkPolicySchema.optional(),
+  definition: definitionOptionsSchema.optional(),
+  setup: repositorySetupSchema.optional(),
 });
 
 /** What the caller of `startWorker` gives; everything but where to connect and what to serve has a default. */
 export const workerOptionsSchema = z.strictObject({
   bridgeUrl: z.url({ protocol: /^https?$/, error: 'expected the http(s) address of a bridge' }),
-  /** The bridge's token for workers. */
-  token: z.string().min(1, 'expected the token of the bridge for workers'),
+  /** The bridge's token for workers; either this or the file of a key. */
+  token: z.string().min(1, 'expected the token of the bridge for workers').optional(),
+  /** The key of a paired worker, as `pairWorker` kept it. */
+  keyFile: z.string().optional(),
   workerId: workerIdSchema,
   roots: z
     .array(
@@ -40,10 +60,15 @@ export const workerOptionsSchema = z.strictObject({
         id: z.string(),
         root: z.string().min(1),
         linkedWorktreeLanes: z.boolean().default(false),
-        read: z.array(z.string()).default([]),
+        laneRouting: laneRoutingSchema.optional(),
+        read: z.array(z.string()).readonly().default([]),
         /** What its commands may reach, as a loaded definition has it. */
         network: loadedNetworkPolicySchema.optional(),
-        repositories: z.array(repositoryOptionsSchema).default([]),
+        repositories: z.array(repositoryOptionsSchema).readonly().default([]),
+        definition: definitionOptionsSchema.optional(),
+        setup: environmentSetupSchema.optional(),
+        resources: z.array(resourceSchema).readonly().default([]),
+        storage: storageSchema.optional(),
       }),
     )
     .min(1, 'expected at least one root'),
@@ -89,6 +114,7 @@ export type CompiledOptions = ReturnType<typeof compileOptions>;
 /**
  * @throws {OptionsError} naming the option and the expected form.
  * @throws {RootError} for a root that cannot be served.
+ * @throws {KeyFileError} for a key that cannot be used.
  */
 export function compileOptions(options: WorkerOptions) {
   const parsed = workerOptionsSchema.safeParse(options);
@@ -103,11 +129,17 @@ export function compileOptions(options: WorkerOptions) {
     );
   }
   refusePlainHttp(new URL(compiled.bridgeUrl), compiled.insecureHttp);
+  const access = accessOf(compiled);
   const stateDir = resolve(compiled.stateDir ?? defaultStateDir(compiled.home));
   const roots = compileRoots(compiled.roots);
   for (const { root } of roots) refuseExposed(root, compiled.home, stateDir);
+  for (const { resources = [] } of roots) {
+    for (const resource of resources)
+      refuseShownTwice(resource, [...roots.map(({ root }) => root), stateDir]);
+  }
   return {
     ...compiled,
+    access,
     stateDir,
     roots,
     clocks: {
@@ -118,6 +150,28 @@ export function compileOptions(options: WorkerOptions) {
       retryMaxMs: compiled.clocks.retryMaxMs ?? defaultConnectionClocks.retryMaxMs,
     },
   };
+}
+
+/** A key is for one worker at one bridge: elsewhere it would be shown to whoever listens there. */
+function accessOf({
+  token,
+  keyFile,
+  bridgeUrl,
+  workerId,
+}: z.output<typeof workerOptionsSchema>): AccessChoice {
+  if (keyFile === undefined) {
+    if (token !== undefined) return { token };
+    throw new OptionsError('token: expected the token of the bridge for workers, or a keyFile.');
+  }
+  if (token !== undefined) throw new OptionsError('keyFile: a worker has a key or a token, not both.');
+  const key = readWorkerKey(keyFile);
+  if (key.workerId !== workerId) {
+    throw new OptionsError(`keyFile: the key is of the worker "${key.workerId}", not of "${workerId}".`);
+  }
+  if (key.bridgeUrl !== bridgeUrl.replace(/\/+$/, '')) {
+    throw new OptionsError(`keyFile: the key is for the bridge ${key.bridgeUrl}, not for ${bridgeUrl}.`);
+  }
+  return { keyFile };
 }
 
 function defaultStateDir(home: string): string {
@@ -141,4 +195,14 @@ function refuseExposed(root: string, home: string, stateDir: string): void {
       `The state folder "${stateDir}" lies in the root "${root}": move it with --state.`,
     );
   }
+}
+
+/** A cache in a root would be written past its lane; one with the worker's state in it would hand that out. */
+function refuseShownTwice({ kind, path: named }: Resource, places: readonly string[]): void {
+  const path = existsSync(named) ? realpathSync(named) : named;
+  const over = places.find((place) => liesIn(path, place) || liesIn(place, path));
+  if (over === undefined) return;
+  throw new OptionsError(
+    `The ${kind} "${path}" and "${over}" overlap: keep it apart from roots and from the worker's state.`,
+  );
 }

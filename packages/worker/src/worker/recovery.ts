@@ -4,8 +4,9 @@ import { FileRefusal } from '../files/refusal.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { recover } from '../lanes/recovery.js';
 import type { WriteRecord } from '../lanes/journal-record.js';
+import { removeScriptFolders } from '../programmatic/script-folder.js';
 import { openLane } from './opened-lane.js';
-import type { ServedRoot } from './served-root.js';
+import { scriptsFolder, type ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
 import { sweepRefs } from './swept-tree.js';
 
@@ -33,6 +34,7 @@ export async function recoverRoot(root: ServedRoot, goneWithinMs: number, log: L
   for (const command of recovered.commands) {
     if (quarantine.blocks(command.lane) === undefined) clearStaleLock(root, command.lane);
   }
+  await removeScriptFolders(scriptsFolder(root));
   for (const write of recovered.writes) {
     removeTemporary(root, write);
     await journal.end(write.call);

@@ -1,23 +1,12 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  watch,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { laneKey } from '@codelanes/protocol';
 import { z } from 'zod';
+import { leaveRequest, watchRequests, type RequestTaker } from '../files/request-folder.js';
 import { readQuarantined, type QuarantinedLane } from '../lanes/quarantine.js';
 
-/**
- * An operator's word that a quarantined lane may be used again, left as a file for the worker that serves it:
- * a running one takes it at once, a stopped one at its next start.
- */
+/** An operator's word that a quarantined lane may be used again. */
 const releaseSchema = z.strictObject({ version: z.literal(1), laneKey: z.string() });
 
 /** A lane that a worker of this state folder has closed. */
@@ -54,47 +43,22 @@ export async function requestRelease(stateDir: string, lane: readonly string[]):
   let requested = false;
   for (const { rootState, lanes } of await quarantinesOf(stateDir)) {
     if (!lanes.some((closed) => laneKey(closed.lane) === key)) continue;
-    const folder = folderOf(rootState);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Written beside and renamed, so that the worker never reads half of it.
-    const written = join(rootState, `release-${name}.new`);
-    writeFileSync(written, JSON.stringify({ version: 1, laneKey: key }), { mode: 0o600 });
-    renameSync(written, join(folder, `${name}.json`));
+    leaveRequest(folderOf(rootState), name, { version: 1, laneKey: key });
     requested = true;
   }
   return requested;
 }
 
-export interface ReleaseTaker {
-  readonly take: (laneKey: string) => void;
-  /** Told of a release that cannot be read; it is left where it lies. */
-  readonly onError: (error: unknown) => void;
-}
-
-/** Hands over every release of a root, those that lie there already included, until the returned function is called. */
-export function watchReleases(rootState: string, taker: ReleaseTaker): () => void {
-  const folder = folderOf(rootState);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const look = () => {
-    // A folder that somebody removed holds no release.
-    if (!existsSync(folder)) return;
-    for (const name of readdirSync(folder)) takeOne(join(folder, name), taker);
-  };
-  const watcher = watch(folder, look);
-  look();
-  return () => {
-    watcher.close();
-  };
-}
-
-function takeOne(file: string, { take, onError }: ReleaseTaker): void {
-  // The watcher speaks twice of most files.
-  if (!existsSync(file)) return;
-  try {
-    const { laneKey: key } = releaseSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-    rmSync(file, { force: true });
-    take(key);
-  } catch (error) {
-    onError(error);
-  }
+/** Hands over every release of a root, as `watchRequests` does, until the returned function is called. */
+export function watchReleases(
+  rootState: string,
+  { take, onError }: Pick<RequestTaker<string>, 'take' | 'onError'>,
+): () => void {
+  return watchRequests(folderOf(rootState), {
+    schema: releaseSchema,
+    take: (release) => {
+      take(release.laneKey);
+    },
+    onError,
+  });
 }

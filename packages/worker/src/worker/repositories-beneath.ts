@@ -1,8 +1,11 @@
 import { CodelanesError } from '@codelanes/protocol';
+import { Directory } from '../files/directory.js';
 import { takeSnapshot, type Snapshot } from '../sandbox/audit/snapshot.js';
+import { gitLocks } from '../sandbox/git-locks.js';
 import { clearIndexLock, hasIndexLock } from '../sandbox/index-lock.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import { settleOwedAudit, type AuditSetting } from './owed-audit.js';
+import { openPinned } from './pinned-checkout.js';
 import type { ServedRoot } from './served-root.js';
 import { repositoriesBeneath, type ServedRepository } from './served-tree.js';
 import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
@@ -29,12 +32,12 @@ export class RepositoriesBeneath {
   }
 
   /**
-   * Looks at them right before the command. One that does not verify is left out: no call can use it either.
+   * Looks at them right before the command, at those that do not verify too.
    *
-   * @throws {CodelanesError} `COMMAND_UNAVAILABLE` naming a repository that cannot be looked through.
+   * @throws {CodelanesError} `COMMAND_UNAVAILABLE` naming a repository that cannot be looked through, or is not there.
    */
   static look(setting: AuditSetting, lane: readonly string[]): RepositoriesBeneath {
-    const watched = repositoriesBeneath(setting.root, lane).flatMap((tree) => watchedOf(setting.root, tree));
+    const watched = repositoriesBeneath(setting.root, lane).map(watchedOf);
     return new RepositoriesBeneath(setting, watched);
   }
 
@@ -46,6 +49,13 @@ export class RepositoriesBeneath {
   /** Nothing ran. */
   forget(): void {
     for (const { tree } of this.#watched) forgetSnapshot(tree.stateDir);
+  }
+
+  /** The locks of Git that lie in them, as paths beneath the lane. */
+  locks(): readonly string[] {
+    return this.#watched.flatMap(({ tree }) =>
+      (withLane(this.#setting.root, tree, locksIn) ?? []).map((path) => `${tree.repository}/.git/${path}`),
+    );
   }
 
   /** Audits each, when nothing of the command runs any more; says what was put right or is closed. */
@@ -72,16 +82,17 @@ export class RepositoriesBeneath {
   }
 }
 
-function watchedOf(root: ServedRoot, tree: ServedRepository): Watched[] {
-  const watched = withLane(root, tree, ({ facts, gitDescriptor }) => {
-    if (facts.kind !== 'checkout' || gitDescriptor === undefined) return undefined;
+function watchedOf(tree: ServedRepository): Watched {
+  const checkout = openPinned(tree);
+  try {
     return {
       tree,
-      snapshot: snapshotOf(tree, () => takeSnapshot(facts)),
-      wasLocked: hasIndexLock(gitDescriptor),
+      snapshot: snapshotOf(tree, () => takeSnapshot(checkout.facts)),
+      wasLocked: hasIndexLock(checkout.facts.descriptors.git),
     };
-  });
-  return watched === undefined ? [] : [watched];
+  } finally {
+    checkout.close();
+  }
 }
 
 function snapshotOf(tree: ServedRepository, take: () => Snapshot): Snapshot {
@@ -92,6 +103,16 @@ function snapshotOf(tree: ServedRepository, take: () => Snapshot): Snapshot {
     throw new CodelanesError('COMMAND_UNAVAILABLE', `In "${tree.repository}": ${error.message}`, {
       cause: error,
     });
+  }
+}
+
+function locksIn({ gitDescriptor }: OpenedLane): readonly string[] {
+  if (gitDescriptor === undefined) return [];
+  const git = Directory.open(`/proc/self/fd/${gitDescriptor}`);
+  try {
+    return gitLocks(git);
+  } finally {
+    git.close();
   }
 }
 

@@ -1,19 +1,21 @@
-import { CodelanesError, describeLane, limits } from '@codelanes/protocol';
+import { CodelanesError, limits } from '@codelanes/protocol';
 import type { Assignment, ExecuteCommandRequest, ExecuteCommandResult } from '@codelanes/protocol';
-import { runInLane, type LaneOutcome, type StartRecord } from '../commands/run-in-lane.js';
+import { runInLane, type LaneCommand, type LaneOutcome } from '../commands/run-in-lane.js';
 import { FileRefusal } from '../files/refusal.js';
 import type { NetworkPolicy } from '../environment/network-policy.js';
+import type { LaneHead } from '../lanes/lane-head.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import type { NetworkHost } from '../network/network-host.js';
 import { laneTop } from '../sandbox/lane-facts.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
+import type { SharedCache } from '../sandbox/shared-cache.js';
+import type { Standby } from '../sandbox/standby.js';
 import type { SharedFolders } from '../sandbox/worker-folders.js';
-import { openLane, type OpenedLane } from './opened-lane.js';
+import { CallRecords } from './call-records.js';
+import type { OpenedLane } from './opened-lane.js';
 import type { AuditSetting } from './owed-audit.js';
-import { RepositoriesBeneath } from './repositories-beneath.js';
 import { homeKey, type ServedRoot } from './served-root.js';
 import type { ServedTree } from './served-tree.js';
-import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
 
 /** What every command of a tree is run with. */
 export interface CommandSetting {
@@ -22,6 +24,10 @@ export interface CommandSetting {
   /** What commands may reach, and who lets them. */
   readonly network: NetworkPolicy;
   readonly networkHost: NetworkHost;
+  /** What the definition lets its commands share. */
+  readonly caches: readonly SharedCache[];
+  /** Processes that were started ahead of their sandboxes. */
+  readonly standby?: Standby | undefined;
   /** Milliseconds between the polite signal and the kill. */
   readonly killGraceMs: number;
   /** How long what was killed may take to be gone before its lane is quarantined, in milliseconds. */
@@ -31,13 +37,41 @@ export interface CommandSetting {
 export interface CommandCall {
   readonly root: ServedRoot;
   readonly tree: ServedTree;
+  /** What the command is told in its last lines, whatever comes of it. */
+  readonly notices?: readonly string[] | undefined;
   /** With what audits beneath the lane are done. */
   readonly audits: AuditSetting;
-  readonly assignment: Assignment;
-  readonly request: ExecuteCommandRequest;
+  readonly assignment: Pick<Assignment, 'callId' | 'lane' | 'executionMs'>;
   readonly signal: AbortSignal;
   /** Called when a start is on disk and right before the process may run. */
   readonly onStart: (init: ProcessIdentity) => void;
+}
+
+/** What is run in the wall of a lane. */
+export type WalledCommand = Pick<
+  LaneCommand,
+  'command' | 'variables' | 'timeoutMs' | 'maxOutputBytes' | 'onOutput'
+> & {
+  /** Relative to the top of the lane, which it is by default. */
+  readonly cwd?: string | undefined;
+};
+
+/**
+ * Runs what a caller asked for, as `runWalled` does.
+ *
+ * @throws {CodelanesError} saying why nothing ran, or `EXECUTION_ABORTED` for a command that was cancelled.
+ */
+export async function runCommand(
+  setting: CommandSetting,
+  call: CommandCall,
+  request: ExecuteCommandRequest,
+  lane: OpenedLane,
+): Promise<ExecuteCommandResult> {
+  const { command, cwd, maxOutputBytes = limits.commandDefaultOutputBytes } = request;
+  const walled = { command, cwd, timeoutMs: call.assignment.executionMs, maxOutputBytes };
+  const outcome = await runWalled(setting, call, walled, lane);
+  // While something may still write into the lane nothing of it is read.
+  return resultOf(request, outcome, outcome.gone ? await lane.head?.() : undefined);
 }
 
 /**
@@ -46,50 +80,55 @@ export interface CommandCall {
  * of which something may be left is quarantined.
  *
  * @param lane as admitted; it stays open, and is closed, by whoever admitted it.
- * @throws {CodelanesError} saying why nothing ran, or `EXECUTION_ABORTED` for a command that was cancelled.
+ * @throws {CodelanesError} saying why nothing ran.
  */
-export function runCommand(
+export function runWalled(
   setting: CommandSetting,
   call: CommandCall,
+  command: WalledCommand,
   lane: OpenedLane,
-): Promise<ExecuteCommandResult> {
-  return new CommandRun(setting, call, lane).run();
+): Promise<LaneOutcome> {
+  return new CommandRun(setting, call, command, lane).run();
 }
 
 class CommandRun {
   readonly #setting: CommandSetting;
   readonly #call: CommandCall;
+  readonly #command: WalledCommand;
   readonly #lane: OpenedLane;
-  #beneath: RepositoriesBeneath | undefined;
+  readonly #records: CallRecords;
   #init: ProcessIdentity | undefined;
 
-  constructor(setting: CommandSetting, call: CommandCall, lane: OpenedLane) {
+  constructor(setting: CommandSetting, call: CommandCall, command: WalledCommand, lane: OpenedLane) {
     this.#setting = setting;
     this.#call = call;
+    this.#command = command;
     this.#lane = lane;
+    this.#records = new CallRecords(call, lane);
   }
 
-  async run(): Promise<ExecuteCommandResult> {
-    const { tree, request } = this.#call;
+  async run(): Promise<LaneOutcome> {
     let audited = false;
     try {
       const outcome = await this.#execute();
       // While something may still write into the checkout an audit proves nothing, so it stays owed.
       audited = outcome.gone;
-      if (outcome.quarantine !== undefined) await this.#quarantine(outcome.quarantine, outcome.gone);
-      return resultOf(request, outcome);
+      if (outcome.quarantine !== undefined) {
+        const processes = outcome.gone || this.#init === undefined ? [] : [this.#init];
+        await this.#records.quarantine(outcome.quarantine, processes);
+      }
+      return outcome;
     } finally {
       const isOwed = this.#init !== undefined && !audited;
-      if (!isOwed) {
-        if (this.#lane.facts.kind === 'checkout') forgetSnapshot(tree.stateDir);
-        this.#beneath?.forget();
-      }
+      if (!isOwed) this.#records.settled();
     }
   }
 
   #execute(): Promise<LaneOutcome> {
-    const { machine, shared, network, networkHost, killGraceMs, goneWithinMs } = this.#setting;
-    const { root, audits, assignment, request, signal, onStart } = this.#call;
+    const { machine, shared, network, networkHost, caches, standby, killGraceMs, goneWithinMs } =
+      this.#setting;
+    const { root, assignment, signal, onStart, notices = [] } = this.#call;
+    const { cwd, ...command } = this.#command;
     return runInLane({
       lane: this.#lane.facts,
       homeKey: homeKey(root, assignment.lane),
@@ -97,44 +136,32 @@ class CommandRun {
       shared,
       network,
       networkHost,
-      workingDirectory: workingDirectoryOf(this.#lane, request.cwd),
-      command: request.command,
-      timeoutMs: assignment.executionMs,
-      maxOutputBytes: request.maxOutputBytes ?? limits.commandDefaultOutputBytes,
+      caches,
+      standby,
+      ...command,
+      workingDirectory: workingDirectoryOf(this.#lane, cwd),
       graceMs: killGraceMs,
       goneWithinMs,
       signal,
       journalId: root.journal.id,
       verifyAgain: () => {
-        openLane(root, assignment.lane, this.#lane.identity).close();
-        this.#beneath = RepositoriesBeneath.look(audits, assignment.lane);
+        this.#records.verifyAgain();
       },
-      lookBeneath: (wasStopped) => this.#beneath?.audit(wasStopped) ?? Promise.resolve([]),
-      journalStart: (record) => this.#record(record),
+      lookBeneath: async (wasStopped) => [...notices, ...(await this.#records.lookBeneath(wasStopped))],
+      journalStart: (record) => this.#records.write(record),
       onStart: (init) => {
         this.#init = init;
         onStart(init);
       },
     });
   }
-
-  async #record({ stage, init, snapshot }: StartRecord): Promise<void> {
-    const { root, tree, assignment } = this.#call;
-    const start = { call: assignment.callId, lane: assignment.lane, process: init };
-    if (snapshot !== undefined) await keepSnapshot(tree.stateDir, snapshot);
-    if (stage === 'command') await this.#beneath?.keep();
-    await (stage === 'command' ? root.journal.startCommand(start) : root.journal.continueCommand(start));
-  }
-
-  async #quarantine(reason: string, gone: boolean): Promise<void> {
-    const { root, assignment } = this.#call;
-    const processes = gone || this.#init === undefined ? [] : [this.#init];
-    const sentence = `Call ${assignment.callId} left ${describeLane(assignment.lane)} in doubt. ${reason}`;
-    await root.quarantine.add(assignment.lane, sentence, processes);
-  }
 }
 
-function resultOf(request: ExecuteCommandRequest, outcome: LaneOutcome): ExecuteCommandResult {
+function resultOf(
+  request: ExecuteCommandRequest,
+  outcome: LaneOutcome,
+  laneGit: LaneHead | undefined,
+): ExecuteCommandResult {
   if (outcome.ending.kind === 'cancelled') {
     throw new CodelanesError('EXECUTION_ABORTED', 'The command was stopped on request while it ran.');
   }
@@ -149,6 +176,7 @@ function resultOf(request: ExecuteCommandRequest, outcome: LaneOutcome): Execute
     stderr,
     truncated,
     timedOut,
+    ...(laneGit === undefined ? {} : { laneGit }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { laneKey, laneOf, type Lane } from '@codelanes/protocol';
+import { laneKey, laneOf, type Lane, type LaneRoutingMode } from '@codelanes/protocol';
 import { noNetwork } from '../environment/network-policy.js';
 import { RootError, type RepositoryRequest, type Root } from '../environment/roots.js';
+import type { EnvironmentSetup } from '../environment/setup.js';
+import type { Storage } from '../environment/storage.js';
 import { identityOf, sameFile, type FileIdentity } from '../files/directory.js';
 import { pinCheckout, type CheckoutPin } from '../lanes/checkout.js';
 import { Journal } from '../lanes/journal.js';
@@ -11,12 +13,22 @@ import { hostProcesses } from '../lanes/processes.js';
 import { Quarantine } from '../lanes/quarantine.js';
 import { MachineLock } from '../lanes/machine-lock.js';
 import { RootLock, rootKey } from '../lanes/root-lock.js';
+import { worktreeNames } from '../lanes/worktrees.js';
+import { findSharedCache, type SharedCache } from '../sandbox/shared-cache.js';
+import { SetupStates } from '../setup/setup-states.js';
 import type { Layout, ServedRepository, TreeOfTrees } from './served-tree.js';
 
 /** One root in the hands of this worker: locked, with its journal and quarantine open. */
 export interface ServedRoot extends TreeOfTrees {
   readonly id: string;
+  /** How calls that name no lane get theirs. */
+  readonly laneRouting: LaneRoutingMode | undefined;
   readonly read: readonly string[];
+  /** Caches of the machine that its commands share. */
+  readonly caches: readonly SharedCache[];
+  /** Runs before the root is offered, where the disk has room for it. */
+  readonly setup: EnvironmentSetup | undefined;
+  readonly storage: Storage | undefined;
   readonly journal: Journal;
   readonly quarantine: Quarantine;
   close(): Promise<void>;
@@ -25,6 +37,11 @@ export interface ServedRoot extends TreeOfTrees {
 /** Where the state of a root is kept; a root is known by device and inode, whatever it is called. */
 export function rootStateDir(stateDir: string, identity: FileIdentity): string {
   return join(stateDir, 'roots', rootKey(identity));
+}
+
+/** Where the scripts of a root have their folders while they run. */
+export function scriptsFolder({ stateDir }: Pick<ServedRoot, 'stateDir'>): string {
+  return join(stateDir, 'scripts');
 }
 
 /** Names the home of a lane among those of a state folder: folders of one name are served under one id. */
@@ -58,8 +75,13 @@ export async function takeRoot(root: Root, stateDir: string): Promise<ServedRoot
       lane: [root.id],
       layout,
       hasLanes: root.linkedWorktreeLanes && layout.kind === 'checkout',
+      laneRouting: root.laneRouting,
       network: root.network ?? noNetwork,
+      definition: root.definition,
       read: root.read,
+      caches: (root.resources ?? []).map(findSharedCache),
+      setup: root.setup,
+      storage: root.storage,
       stateDir: folder,
       repositories: (root.repositories ?? []).map((declared) => servedRepository(root, declared, stateDir)),
       journal,
@@ -82,17 +104,21 @@ function layoutOf(path: string, identity: FileIdentity): Layout {
 }
 
 function servedRepository(root: Root, declared: RepositoryRequest, stateDir: string): ServedRepository {
-  const { path, workspaceId, checkout, slots, network = noNetwork } = declared;
+  const { path, workspaceId, checkout, slots, network = noNetwork, definition, setup } = declared;
+  const pin = pinRepository(root, declared);
+  const folder = rootStateDir(stateDir, declared.identity);
   return {
     repository: path,
     workspaceId,
     path: checkout,
     lane: laneOf({ workspaceId: root.id, repository: path }),
-    layout: { kind: 'checkout', pin: pinRepository(root, declared) },
+    layout: { kind: 'checkout', pin },
     hasLanes: root.linkedWorktreeLanes,
     network,
-    stateDir: rootStateDir(stateDir, declared.identity),
+    definition,
+    stateDir: folder,
     slots,
+    setups: setup && SetupStates.open(setup, folder, worktreeNames(pin)),
   };
 }
 

@@ -4,13 +4,15 @@ import { noNetwork } from '../environment/network-policy.js';
 import { repositoriesBeneath, treeOf, treesAround, type ServedRepository } from './served-tree.js';
 
 const tree = { hasLanes: true, network: noNetwork, stateDir: '/state' } as const;
-const layout = { kind: 'plain', identity: { dev: 1n, ino: 1n }, why: 'It has no .git directory.' } as const;
+const identity = { dev: 1n, ino: 1n };
+const layout = { kind: 'plain', identity, why: 'It has no .git directory.' } as const;
+const pin = { root: '/src', rootIdentity: identity, gitIdentity: identity, alternates: [] };
 
 // Ids may look like segments.
 const id = 'repo:api';
 const repository = (path: string): ServedRepository => ({
   ...tree,
-  layout,
+  layout: { kind: 'checkout', pin },
   path: `/src/${path}`,
   repository: path,
   workspaceId: `${id}:${path}`,

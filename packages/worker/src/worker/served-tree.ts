@@ -1,8 +1,10 @@
 import { CodelanesError, lanesOverlap } from '@codelanes/protocol';
 import type { Lane } from '@codelanes/protocol';
 import type { NetworkPolicy } from '../environment/network-policy.js';
+import type { ActionsOfDefinition } from '../environment/roots.js';
 import type { FileIdentity } from '../files/directory.js';
 import type { CheckoutPin } from '../lanes/checkout.js';
+import type { SetupStates } from '../setup/setup-states.js';
 
 /** What stands in a tree: a checkout with its lanes, or a plain folder, which is one lane. */
 export type Layout =
@@ -19,18 +21,23 @@ export interface ServedTree {
   readonly hasLanes: boolean;
   /** What its commands may reach. */
   readonly network: NetworkPolicy;
+  /** What callers are told of where it is declared, and its actions; undefined for a root without a definition. */
+  readonly definition?: ActionsOfDefinition | undefined;
   /** Where a snapshot is kept for as long as an audit of this tree is owed. */
   readonly stateDir: string;
 }
 
 /** A repository that was declared beneath a root. */
 export interface ServedRepository extends ServedTree {
+  readonly layout: Extract<Layout, { kind: 'checkout' }>;
   /** As declared, verbatim. */
   readonly repository: string;
   /** The workspace that is its other name. */
   readonly workspaceId: string;
   /** Commands that may run at once in it and its worktrees, where the operator bounds them. */
   readonly slots: number | undefined;
+  /** How far its worktrees are with its setup, where it has one. */
+  readonly setups?: SetupStates | undefined;
 }
 
 /** A tree that may hold repositories. */
@@ -46,12 +53,20 @@ export interface TreeOfTrees extends ServedTree {
 export function treeOf(root: TreeOfTrees, lane: readonly string[]): ServedTree {
   const [, segment] = lane;
   if (segment?.startsWith('repo:') !== true) return root;
-  const found = root.repositories.find(({ repository }) => segment === `repo:${repository}`);
+  const found = repositoryOf(root, lane);
   if (found !== undefined) return found;
   throw new CodelanesError(
     'WORKER_MISMATCH',
     `There is no repository "${segment.slice('repo:'.length)}" here.`,
   );
+}
+
+/** The declared repository that a lane lies in, if it lies in one. */
+export function repositoryOf(
+  root: TreeOfTrees,
+  [, segment]: readonly string[],
+): ServedRepository | undefined {
+  return root.repositories.find(({ repository }) => segment === `repo:${repository}`);
 }
 
 /** The trees that a call in a lane has a part of for itself, and those that it lies in. */

@@ -6,24 +6,30 @@ import type { Logger } from 'pino';
 import { connect, type Connection } from '../connection/connection.js';
 import type { FromConnection } from '../connection/messages.js';
 import { combinedJournalId } from '../lanes/journal.js';
-import { NetworkProcess } from '../network/network-process.js';
+import { findPerl } from '../network/listener-program.js';
+import type { NetworkProcess } from '../network/network-process.js';
+import type { ScriptPrograms } from '../programmatic/script-programs.js';
 import { closeInheritedDescriptors } from '../sandbox/inherited-descriptors.js';
 import { defaultLimits } from '../sandbox/policy.js';
 import { limitProcesses } from '../sandbox/process-limit.js';
+import { Standby } from '../sandbox/standby.js';
 import { findProgram } from '../files/find-program.js';
 import { CallDesk } from './call-desk.js';
 import { deferred } from './deferred.js';
 import { capabilitiesOf } from './offer.js';
 import type { CompiledOptions } from './options.js';
 import { settleOwedAudit } from './owed-audit.js';
+import { preparedRoots } from './prepared-roots.js';
 import { recoverRoot } from './recovery.js';
 import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
-import { prepareWall, type CommandSettings } from './wall.js';
+import { prepareScripts, prepareWall, type CommandSettings } from './wall.js';
 
 /** Room for the worker's own threads, file tools and sandboxes, beside what its commands may start. */
 const ownProcesses = 1024;
+/** So many sandboxes are started ahead; with more, those that come at once would still take turns. */
+const standingBy = 2;
 
 /** A closed set; a worker goes through it from left to right and may skip to `failed`. */
 export type WorkerState = 'connecting' | 'serving' | 'draining' | 'stopped' | 'failed';
@@ -46,6 +52,7 @@ export class Serving {
   readonly #roots: readonly ServedRoot[];
   readonly #connection: Connection;
   readonly #networkHost: NetworkProcess;
+  readonly #standby: Standby;
   readonly #desk: CallDesk;
   readonly #watches: (() => void)[];
   readonly #registered = deferred();
@@ -59,12 +66,16 @@ export class Serving {
     options: CompiledOptions,
     log: Logger,
     roots: readonly ServedRoot[],
+    offered: readonly ServedRoot[],
     journalId: string,
     commands: CommandSettings | undefined,
+    programs: ScriptPrograms | undefined,
     networkHost: NetworkProcess,
+    standby: Standby,
   ) {
     this.#options = options;
     this.#networkHost = networkHost;
+    this.#standby = standby;
     this.#log = log;
     this.#roots = roots;
     this.#connection = connect(
@@ -72,7 +83,7 @@ export class Serving {
         ...options,
         incarnationId: randomBytes(16).toString('hex'),
         journalId,
-        capabilities: capabilitiesOf(roots, commands !== undefined),
+        capabilities: capabilitiesOf(offered, commands !== undefined, programs !== undefined),
       },
       (message) => {
         this.#hear(message);
@@ -83,7 +94,16 @@ export class Serving {
     );
     const ripgrep = findProgram('rg', process.env['PATH'] ?? '');
     const { slots } = options;
-    this.#desk = new CallDesk({ roots, slots, connection: this.#connection, log, commands, ripgrep });
+    this.#desk = new CallDesk({
+      roots: offered,
+      journals: roots.map(({ journal }) => journal),
+      slots,
+      connection: this.#connection,
+      log,
+      commands,
+      scripts: { programs },
+      ripgrep,
+    });
     for (const root of roots) {
       root.quarantine.onChange(() => {
         this.#tellQuarantines();
@@ -93,19 +113,25 @@ export class Serving {
     this.#watches = [
       ...roots.map((root) => this.#watchQuarantine(root)),
       ...roots.map((root) => this.#watchReleases(root)),
+      this.#desk.watchSetups(),
     ];
   }
 
-  /** Takes the roots, ends what an earlier worker left there, tests the sandbox, and begins to connect. */
+  /**
+   * Takes the roots, ends what an earlier worker left there, tests the sandbox, runs the setups of roots that have one,
+   * and begins to connect. An aborted `signal` ends a setup that runs.
+   */
   static async open(
     options: CompiledOptions,
     log: Logger,
-    networkHost = new NetworkProcess(),
+    networkHost: NetworkProcess,
+    signal: AbortSignal,
   ): Promise<Serving> {
     closeInheritedDescriptors();
     limitProcesses(process.pid, ownProcesses + options.slots * defaultLimits.processes);
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
     const roots: ServedRoot[] = [];
+    const standby = new Standby(findPerl(), Math.min(options.slots, standingBy));
     try {
       for (const root of options.roots) roots.push(await takeRoot(root, options.stateDir));
       for (const root of roots) {
@@ -113,7 +139,7 @@ export class Serving {
         warnOfMissingLanes(root, options, log);
       }
       const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
-      const commands = await prepareWall(options, networkHost, log);
+      const commands = await prepareWall(options, networkHost, standby, log);
       for (const root of roots) {
         for (const tree of [root, ...root.repositories]) {
           if (root.quarantine.blocks(tree.lane) === undefined) {
@@ -121,8 +147,11 @@ export class Serving {
           }
         }
       }
-      return new Serving(options, log, roots, journalId, commands, networkHost);
+      const offered = await preparedRoots(roots, { commands, log, signal });
+      const programs = commands === undefined ? undefined : await prepareScripts(options, log);
+      return new Serving(options, log, roots, offered, journalId, commands, programs, networkHost, standby);
     } catch (error) {
+      standby.close();
       for (const root of roots) await root.close();
       throw error;
     }
@@ -171,6 +200,7 @@ export class Serving {
         this.#reachable = true;
         this.#log.info({ slots: message.slots }, 'registered');
         for (const callId of message.unresolved) void this.#desk.resolve(callId);
+        this.#desk.announceSetups();
         this.#registered.resolve();
         return;
       case 'assignment':
@@ -209,6 +239,7 @@ export class Serving {
   async #close(): Promise<void> {
     for (const stopWatching of this.#watches) stopWatching();
     await this.#connection.terminate();
+    this.#standby.close();
     await this.#networkHost.stop();
     for (const root of this.#roots) await root.close();
   }
@@ -257,8 +288,16 @@ export class Serving {
 
 function warnOfMissingLanes(root: ServedRoot, { roots }: CompiledOptions, log: Logger): void {
   const wanted = roots.find(({ id }) => id === root.id)?.linkedWorktreeLanes === true;
-  if (wanted && root.layout.kind === 'plain') {
+  // A folder of repositories has its lanes in them.
+  if (wanted && root.layout.kind === 'plain' && root.repositories.length === 0) {
     log.warn({ workspace: root.id }, `Served as one lane, without linked worktree lanes. ${root.layout.why}`);
+  }
+  for (const { workspaceId, setups, hasLanes } of root.repositories) {
+    if (setups === undefined || hasLanes) continue;
+    log.warn(
+      { workspace: workspaceId },
+      'Its setup is never run, as its worktrees are no lanes: say "linkedWorktreeLanes: true" in the definition.',
+    );
   }
 }
 

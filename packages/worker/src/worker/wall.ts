@@ -2,7 +2,9 @@ import type { Logger } from 'pino';
 import { findProgram } from '../files/find-program.js';
 import { readGlobalSettings } from '../git/global-config.js';
 import type { NetworkHost } from '../network/network-host.js';
-import { gatherMachineFacts } from '../sandbox/machine-facts.js';
+import { findScriptPrograms, type ScriptPrograms } from '../programmatic/script-programs.js';
+import { gatherMachineFacts, presentFacts } from '../sandbox/machine-facts.js';
+import type { Standby } from '../sandbox/standby.js';
 import { selfTest } from '../sandbox/self-test.js';
 import { writeSharedFolders } from '../sandbox/worker-folders.js';
 import type { CompiledOptions } from './options.js';
@@ -20,6 +22,7 @@ export type CommandSettings = (root: ServedRoot, tree: ServedTree) => CommandSet
 export async function prepareWall(
   options: CompiledOptions,
   networkHost: NetworkHost,
+  standby: Standby,
   log: Logger,
 ): Promise<CommandSettings | undefined> {
   const searchPath = process.env['PATH'] ?? '/usr/bin:/bin';
@@ -30,21 +33,32 @@ export async function prepareWall(
   }
   const { home, killGraceMs, goneWithinMs } = options;
   const shared = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
-  const machine = gatherMachineFacts({ home, searchPath });
+  const served = options.roots.map(({ root }) => root);
+  const machine = gatherMachineFacts({ home, searchPath, served });
   const tested = await selfTest({ machine, shared });
   if (!tested.ok) {
     log.error(`No command is run on this machine. ${tested.reason} ${tested.remedy}`);
     return undefined;
   }
   const machines = new Map(
-    options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read })]),
+    options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read, served })]),
   );
   return (root, { network }) => ({
-    machine: machines.get(root.id) ?? machine,
+    machine: presentFacts(machines.get(root.id) ?? machine),
     shared,
     network,
     networkHost,
+    caches: root.caches,
+    standby,
     killGraceMs,
     goneWithinMs,
+  });
+}
+
+/** Looks for what scripts need on a machine that can wall; the log says what is missing. */
+export function prepareScripts({ home }: CompiledOptions, log: Logger): Promise<ScriptPrograms | undefined> {
+  const machine = gatherMachineFacts({ home, searchPath: process.env['PATH'] ?? '/usr/bin:/bin' });
+  return findScriptPrograms(machine, (reason) => {
+    log.warn(reason);
   });
 }

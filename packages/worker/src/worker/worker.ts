@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino';
-import type { NetworkProcess } from '../network/network-process.js';
+import { NetworkProcess } from '../network/network-process.js';
 import { compileOptions, type WorkerOptions } from './options.js';
 import { Serving } from './serving.js';
 
@@ -25,15 +25,18 @@ export interface RunningWorker {
 export function startWorker(
   options: WorkerOptions,
   log: Logger = defaultLog(),
-  networkHost?: NetworkProcess,
+  networkHost = new NetworkProcess(),
 ): RunningWorker {
-  const opening = Serving.open(compileOptions(options), log, networkHost);
+  const stopped = new AbortController();
+  const opening = Serving.open(compileOptions(options), log, networkHost, stopped.signal);
   const ready = opening.then((serving) => serving.registered);
   const done = opening.then((serving) => serving.ended);
   // Whoever waits for one of the two hears of a failure; the other is no fault of the process.
   ready.catch(() => undefined);
   done.catch(() => undefined);
   const stop = async () => {
+    // The setup of a root may take minutes.
+    stopped.abort();
     const serving = await opening.catch(() => undefined);
     await serving?.stop();
   };

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Assignment, Lease, Report, Settlement } from '@codelanes/protocol';
+import type { Assignment, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { CallTiming, Fetched, Refused, Renewed, Settled, WorkerFence } from '../store.js';
-import { isEnded, leaseOf, type CallRecord, type HeldLease } from './call-record.js';
+import { pausedScriptReasons } from '../paused-script.js';
+import { isEnded, isOutOfHands, leaseOf, type CallRecord, type HeldLease } from './call-record.js';
+import { announce } from './announcing.js';
 import { hear } from './liveness.js';
 import type { Memory } from './memory.js';
 import { offerWithheld, release, startWhatCan, toDelivered, toEnded, toLeased, toWaiting } from './moves.js';
+import { interruptPaused, isSamePause, pause, stopPaused } from './pausing.js';
 import type { WorkerRecord } from './worker-record.js';
 
 /** Hands over what is reserved, and tells once of each call that is to be stopped. */
@@ -23,6 +26,10 @@ export function fetch(memory: Memory, fence: WorkerFence): Fetched | Refused {
     lease.cancelTold = true;
     cancellations.push(lease.callId);
   }
+  for (const stop of worker.stops) {
+    if (!stop.isTold) cancellations.push(stop.callId);
+    stop.isTold = true;
+  }
   return { ok: true, assignments, cancellations };
 }
 
@@ -36,12 +43,13 @@ export function report(
   if ('error' in worker) return worker;
   const fenced: string[] = [];
   for (const said of reports) {
-    // A `busy` frees nothing: two calls that are both refused would else be offered in turns without end.
-    if (said.state !== 'busy') offerWithheld(worker);
+    // These free nothing: two calls that are both refused would else be offered in turns without end.
+    if (said.state !== 'busy' && said.state !== 'unready') offerWithheld(worker);
     if (said.state === 'started' && !started(memory, worker, said)) fenced.push(said.callId);
     if (said.state === 'busy') busy(memory, worker, said);
     if (said.state === 'denied') denied(memory, worker, said.callId);
     if (said.state === 'interrupted') interrupted(memory, worker, said.callId);
+    if (said.state === 'unready') announce(memory, worker, said);
     if (said.state === 'quarantines') {
       worker.quarantines = { lanes: said.quarantined, toldAt: memory.clock.now() };
     }
@@ -60,15 +68,16 @@ export function renew(memory: Memory, fence: WorkerFence, leases: readonly Lease
     if (lease?.token === token) memory.leases.begin(lease);
     else lost.push(callId);
   }
-  return { ok: true, lost, cancellations: [...cancelling(memory, worker)].map(({ callId }) => callId) };
+  const toStop = [...cancelling(memory, worker), ...worker.stops];
+  return { ok: true, lost, cancellations: toStop.map(({ callId }) => callId) };
 }
 
-/** Ends a call with the worker's word; the token decides, whichever incarnation brings it. */
+/** Ends or pauses a call with the worker's word; the token decides, whichever incarnation brings it. */
 export function settle(
   memory: Memory,
   fence: WorkerFence,
   { callId, token }: Lease,
-  settlement: Settlement,
+  settlement: Settlement | Pause,
 ): Settled {
   hear(memory, fence);
   const worker = memory.workers.get(fence.workerId);
@@ -77,15 +86,25 @@ export function settle(
   if (worker === undefined || lease?.token !== token) {
     return { accepted: record !== undefined && isSame(record, token, settlement) };
   }
-  const accepted = record !== undefined && leaseOf(record.state) === lease;
-  const timing = accepted ? timingOf(memory, record) : undefined;
-  if (accepted) {
-    const cancelled = record.state.name === 'cancelling';
-    toEnded(memory, record, { how: 'settled', settlement, cancelled });
-  } else release(memory, lease);
+  const live = record !== undefined && leaseOf(record.state) === lease ? record : undefined;
+  if (live === undefined) release(memory, lease);
+  const settled = live === undefined ? { accepted: false } : settleLive(memory, live, token, settlement);
   offerWithheld(worker);
   startWhatCan(memory, worker);
-  return { accepted, timing };
+  return settled;
+}
+
+function settleLive(
+  memory: Memory,
+  record: CallRecord,
+  token: string,
+  settlement: Settlement | Pause,
+): Settled {
+  if (settlement.status === 'paused') return { accepted: pause(memory, record, token, settlement) };
+  const timing = timingOf(memory, record);
+  const cancelled = record.state.name === 'cancelling';
+  toEnded(memory, record, { how: 'settled', settlement, cancelled });
+  return { accepted: true, timing };
 }
 
 function deliver(memory: Memory, record: CallRecord): Assignment {
@@ -97,10 +116,11 @@ function deliver(memory: Memory, record: CallRecord): Assignment {
 }
 
 /** Nothing of a call that this store never saw submitted. */
-function timingOf(memory: Memory, { call, submittedAt, startedAt }: CallRecord): CallTiming | undefined {
-  if (call === undefined) return undefined;
-  const totalMs = memory.clock.now() - submittedAt;
-  return { operation: call.request.operation, queuedMs: startedAt - submittedAt, totalMs };
+function timingOf(memory: Memory, record: CallRecord): CallTiming | undefined {
+  const { call, operation, submittedAt, startedAt, awayMs, pause: latest } = record;
+  if (call === undefined || operation === undefined) return undefined;
+  const totalMs = memory.clock.now() - submittedAt - awayMs;
+  return { operation, queuedMs: startedAt - submittedAt, totalMs, wasPaused: latest !== undefined };
 }
 
 /** What the worker is to stop: what was cancelled, and what it still holds of a call that has ended. */
@@ -123,13 +143,21 @@ function held(memory: Memory, worker: WorkerRecord, { callId, token }: Lease): C
 function started(memory: Memory, worker: WorkerRecord, said: Lease): boolean {
   const record = held(memory, worker, said);
   if (record?.state.name === 'delivered') toLeased(memory, record, 'running', record.state.lease);
-  return record !== undefined;
+  // What is said of a start may come after the pause that followed it.
+  return record !== undefined || memory.calls.get(said.callId)?.pause?.token === said.token;
 }
 
 function busy(memory: Memory, worker: WorkerRecord, said: Lease): void {
   const record = held(memory, worker, said);
-  if (record?.state.name === 'delivered') toWaiting(memory, record, true);
-  if (record?.state.name === 'cancelling') toEnded(memory, record, { how: 'withdrawn', why: 'cancelled' });
+  if (record === undefined) return;
+  const isCancelling = record.state.name === 'cancelling';
+  if (record.pause === undefined) {
+    if (isCancelling) toEnded(memory, record, { how: 'withdrawn', why: 'cancelled' });
+    else if (record.state.name === 'delivered') toWaiting(memory, record, true);
+  } else if (isCancelling) stopPaused(memory, record);
+  else if (memory.clock.now() >= record.pause.until) {
+    interruptPaused(memory, record, pausedScriptReasons.tooLong);
+  } else if (record.state.name === 'delivered') toWaiting(memory, record, true);
 }
 
 /**
@@ -140,15 +168,25 @@ function denied(memory: Memory, worker: WorkerRecord, callId: string): void {
   const lease = worker.leases.get(callId);
   const record = memory.calls.get(callId);
   if (lease?.unresolved !== true || record === undefined || leaseOf(record.state) !== lease) return;
-  if (record.state.name === 'cancelling') toEnded(memory, record, { how: 'withdrawn', why: 'cancelled' });
-  else if (record.call === undefined) toEnded(memory, record, { how: 'withdrawn', why: 'caller_gone' });
+  if (record.pause !== undefined) {
+    const reason = pausedScriptReasons.workerStartedAnew;
+    toEnded(memory, record, { how: 'interrupted', reason });
+  } else if (record.state.name === 'cancelling') {
+    toEnded(memory, record, { how: 'withdrawn', why: 'cancelled' });
+  } else if (record.call === undefined) toEnded(memory, record, { how: 'withdrawn', why: 'caller_gone' });
   else toWaiting(memory, record, false);
 }
 
 function interrupted(memory: Memory, worker: WorkerRecord, callId: string): void {
   const lease = worker.leases.get(callId);
   const record = memory.calls.get(callId);
-  if (lease === undefined || record === undefined) return;
+  if (record === undefined) return;
+  if (lease === undefined) {
+    if (record.worker === worker && isOutOfHands(record)) {
+      toEnded(memory, record, { how: 'interrupted', reason: pausedScriptReasons.workerEndedIt });
+    }
+    return;
+  }
   if (leaseOf(record.state) !== lease) {
     release(memory, lease);
     return;
@@ -157,8 +195,9 @@ function interrupted(memory: Memory, worker: WorkerRecord, callId: string): void
   toEnded(memory, record, { how: 'interrupted', reason });
 }
 
-function isSame(record: CallRecord, token: string, settlement: Settlement): boolean {
+function isSame(record: CallRecord, token: string, settlement: Settlement | Pause): boolean {
   const { state } = record;
+  if (settlement.status === 'paused') return isSamePause(record, token, settlement);
   return (
     isEnded(state) &&
     state.end.how === 'settled' &&

@@ -3,9 +3,10 @@ import { Listeners } from '../listeners.js';
 import type { Clock, SchedulerSettings } from '../store.js';
 import type { CallRecord, HeldLease } from './call-record.js';
 import { forget, leaseEnded, placeEnded, reservationLapsed } from './expiry.js';
-import type { KeptPlace, WorkerRecord } from './worker-record.js';
+import { pauseEnded } from './pausing.js';
+import type { KeptPlace, Stop, WorkerRecord } from './worker-record.js';
 
-/** All that a memory store knows, and its four kinds of time. */
+/** All that a memory store knows, and its six kinds of time. */
 export class Memory {
   readonly clock: Clock;
   readonly settings: SchedulerSettings;
@@ -17,6 +18,8 @@ export class Memory {
   readonly reservations: Countdown<CallRecord>;
   readonly leases: Countdown<HeldLease>;
   readonly places: Countdown<KeptPlace>;
+  readonly pauses: Countdown<CallRecord>;
+  readonly stops: Countdown<Stop>;
   readonly ended: Countdown<CallRecord>;
 
   constructor(clock: Clock, settings: SchedulerSettings) {
@@ -31,13 +34,20 @@ export class Memory {
     this.places = new Countdown(clock, settings.placeKeptMs, (place) => {
       placeEnded(this, place);
     });
+    this.pauses = new Countdown(clock, settings.pausedMs, (record) => {
+      pauseEnded(this, record);
+    });
+    this.stops = new Countdown(clock, settings.leaseTtlMs, (stop) => {
+      stop.worker.stops.delete(stop);
+    });
     this.ended = new Countdown(clock, settings.endRememberedMs, (record) => {
       forget(this, record);
     });
   }
 
   close(): void {
-    for (const countdown of [this.reservations, this.leases, this.places, this.ended]) countdown.close();
+    const { reservations, leases, places, pauses, stops, ended } = this;
+    for (const countdown of [reservations, leases, places, pauses, stops, ended]) countdown.close();
     this.callListeners.close();
     this.workerListeners.close();
   }

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { nextToStart } from '../rule.js';
 import type { CallEnd } from '../store.js';
-import { isEnded, leaseOf, type CallRecord, type HeldLease, type RecordState } from './call-record.js';
+import {
+  isEnded,
+  leaseOf,
+  type CallRecord,
+  type HeldLease,
+  type LatestPause,
+  type RecordState,
+} from './call-record.js';
 import type { Memory } from './memory.js';
 import type { WorkerRecord } from './worker-record.js';
 
@@ -18,7 +25,7 @@ export function toWaiting(memory: Memory, record: CallRecord, withheld: boolean)
   if (withheld) worker.withheld.add(record);
   if (claim === undefined) worker.waitingWithoutLane.add(record);
   else worker.waiting.add(claim, !withheld);
-  enter(memory, record, { name: 'waiting', withheld }, record.submittedAt);
+  enter(memory, record, { name: 'waiting', withheld }, record.queuedAt);
 }
 
 /** Starts a call in the sense of the rule: from here on it occupies its lane and its pool. */
@@ -28,8 +35,11 @@ export function toReserved(memory: Memory, record: CallRecord): void {
   if (claim !== undefined) worker.running.add(claim);
   worker.reserved.add(record);
   memory.reservations.begin(record);
-  record.startedAt = memory.clock.now();
-  enter(memory, record, { name: 'reserved' }, record.startedAt);
+  const now = memory.clock.now();
+  const { pause } = record;
+  if (pause === undefined) record.startedAt = now;
+  else record.awayMs = pause.awayBeforeMs + now - pause.at;
+  enter(memory, record, { name: 'reserved' }, now);
   memory.workerListeners.mark(worker.workerId);
 }
 
@@ -62,14 +72,26 @@ export function toLeased(
     leave(memory, record);
     hold(memory, lease);
   }
+  if (name === 'running') endPause(memory, record);
   enter(memory, record, { name, lease }, name === 'cancelling' ? record.since : memory.clock.now());
   if (name === 'cancelling') memory.workerListeners.mark(record.worker.workerId);
+}
+
+/** Takes a script that waits for its tools out of all that it occupied. */
+export function toPaused(memory: Memory, record: CallRecord, pause: LatestPause): void {
+  leave(memory, record);
+  record.pause = pause;
+  record.worker.pausedScripts.add(record);
+  memory.pauses.begin(record);
+  enter(memory, record, { name: 'paused' }, pause.at);
 }
 
 /** Ends a call; it is remembered for a while. */
 export function toEnded(memory: Memory, record: CallRecord, end: CallEnd): void {
   const token = leaseOf(record.state)?.token;
   leave(memory, record);
+  endPause(memory, record);
+  record.pause = undefined;
   record.call = undefined;
   memory.ended.begin(record);
   enter(memory, record, { name: end.how, end, token }, memory.clock.now());
@@ -112,10 +134,17 @@ export function offerWithheld(worker: WorkerRecord): void {
   worker.withheld.clear();
 }
 
+function endPause(memory: Memory, record: CallRecord): void {
+  record.worker.pausedScripts.delete(record);
+  memory.pauses.remove(record);
+}
+
 function leave(memory: Memory, record: CallRecord): void {
   const { worker, state, claim } = record;
   if (isEnded(state)) throw new Error(`call ${record.callId} has ended and moves no more`);
   switch (state.name) {
+    case 'paused':
+      return;
     case 'waiting':
       worker.waitingCalls.delete(record);
       worker.withheld.delete(record);

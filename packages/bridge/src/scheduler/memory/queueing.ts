@@ -1,7 +1,9 @@
 import type { CallState } from '@codelanes/protocol';
-import type { Clock, NewCall, Refused, Submitted, Withdrawn, WithdrawReason } from '../store.js';
-import type { CallRecord } from './call-record.js';
+import type { NewCall, Refused, Submitted, Withdrawn, WithdrawReason } from '../store.js';
+import { isOutOfHands, newRecord, type CallRecord } from './call-record.js';
 import type { Memory } from './memory.js';
+import { interruptPaused, stopPaused } from './pausing.js';
+import { pausedScriptReasons } from '../paused-script.js';
 import { startWhatCan, toEnded, toLeased, toWaiting } from './moves.js';
 import { queueFullText, type QueueBound } from '../queue-full.js';
 import { refused } from './refused.js';
@@ -20,7 +22,7 @@ export function submit(memory: Memory, call: NewCall): Submitted | Refused {
   }
   const bound = fullBound(memory, worker, call.principal);
   if (bound !== undefined) return refused('WORKER_QUEUE_FULL', queueFullText(call.workerId, bound));
-  const record = newRecord(memory.clock, worker, call, takeKeptPlace(memory, worker, call));
+  const record = newRecord(worker, call, takeKeptPlace(memory, worker, call), memory.clock.now());
   memory.calls.set(call.callId, record);
   toWaiting(memory, record, false);
   startWhatCan(memory, worker);
@@ -34,6 +36,11 @@ export function withdraw(memory: Memory, callId: string, why: WithdrawReason): W
     return { withdrawn: false, state: record?.state.name };
   }
   const { worker, call } = record;
+  if (record.pause !== undefined) {
+    interruptPaused(memory, record, pausedScriptReasons.leftQueue);
+    startWhatCan(memory, worker);
+    return { withdrawn: false, state: 'interrupted' };
+  }
   const waitedFor = waitingReason(memory, record);
   const waitedMs = Math.floor(memory.clock.now() - record.submittedAt);
   toEnded(memory, record, { how: 'withdrawn', why });
@@ -46,7 +53,10 @@ export function withdraw(memory: Memory, callId: string, why: WithdrawReason): W
 export function cancel(memory: Memory, callId: string): CallState | undefined {
   const record = memory.calls.get(callId);
   if (record === undefined) return undefined;
-  if (record.state.name === 'waiting' || record.state.name === 'reserved')
+  if (isOutOfHands(record)) {
+    stopPaused(memory, record);
+    startWhatCan(memory, record.worker);
+  } else if (record.state.name === 'waiting' || record.state.name === 'reserved')
     withdraw(memory, callId, 'cancelled');
   else if (record.state.name === 'delivered' || record.state.name === 'running') {
     toLeased(memory, record, 'cancelling', record.state.lease);
@@ -66,24 +76,6 @@ function fullBound(
   let own = 0;
   for (const record of waitingCalls) if (record.principal === principal) own += 1;
   return own >= settings.principalQueueLength ? 'share' : undefined;
-}
-
-function newRecord(clock: Clock, worker: WorkerRecord, call: NewCall, sequence: number): CallRecord {
-  const { callId, principal, lane, mode, pool } = call;
-  const now = clock.now();
-  return {
-    callId,
-    worker,
-    principal,
-    lane,
-    claim: pool === 'none' ? undefined : { id: callId, lane, mode, pool, principal, sequence },
-    call,
-    submittedAt: now,
-    startedAt: now,
-    state: { name: 'waiting', withheld: false },
-    since: now,
-    revision: 0,
-  };
 }
 
 function keepPlace(memory: Memory, record: CallRecord, fingerprint: string): void {

@@ -1,10 +1,12 @@
 import type { HeldCall } from '@codelanes/protocol';
 import { Room } from '../room.js';
 import type { Refused, Registered, Registration } from '../store.js';
+import { systemPrincipal } from '../setup-call.js';
 import { isEnded, leaseOf, type CallRecord, type HeldLease } from './call-record.js';
 import { isOnline } from './liveness.js';
 import type { Memory } from './memory.js';
 import { hold, offerWithheld, release, startWhatCan, toEnded, toLeased, toWaiting } from './moves.js';
+import { loseScripts } from './pausing.js';
 import { refused } from './refused.js';
 import { WorkerRecord } from './worker-record.js';
 
@@ -30,6 +32,7 @@ export function register(memory: Memory, registration: Registration): Registered
 
   if (!sameJournal) interruptLeases(memory, worker);
   if (!sameIncarnation) {
+    loseScripts(memory, worker);
     for (const record of [...worker.reserved]) toWaiting(memory, record, false);
   }
   for (const lease of worker.leases.values()) {
@@ -57,6 +60,7 @@ function interruptLeases(memory: Memory, worker: WorkerRecord): void {
 
 /** What the worker says it holds counts as running, whatever this store believed. */
 function takeOverHold(memory: Memory, worker: WorkerRecord, held: HeldCall): void {
+  const record = memory.calls.get(held.callId);
   const present = worker.leases.get(held.callId);
   if (present?.token === held.token) {
     present.unresolved = false;
@@ -64,7 +68,8 @@ function takeOverHold(memory: Memory, worker: WorkerRecord, held: HeldCall): voi
   }
   if (present !== undefined) release(memory, present);
   worker.generation = Math.max(worker.generation, held.generation);
-  const record = memory.calls.get(held.callId);
+  // Nothing of it is held any more: that the pause was taken has not reached the worker yet.
+  if (record?.pause?.token === held.token) return;
   const live = record?.worker === worker && !isEnded(record.state) ? record : undefined;
   const lease = leaseForHold(worker, held, live);
   if (live !== undefined) toLeased(memory, live, 'running', lease);
@@ -76,13 +81,17 @@ function takeOverHold(memory: Memory, worker: WorkerRecord, held: HeldCall): voi
 function leaseForHold(worker: WorkerRecord, held: HeldCall, live: CallRecord | undefined): HeldLease {
   const { callId, lane, mode, pool, generation, token } = held;
   const sequence = worker.nextSequence();
-  const claim = live?.claim ?? { id: callId, lane, mode, pool, principal: unknownPrincipal, sequence };
+  const claim = live?.claim ?? { id: callId, lane, mode, pool, principal: principalOf(held), sequence };
   return { callId, worker, claim, generation, token, unresolved: false, cancelTold: false };
 }
 
+function principalOf({ operation }: HeldCall): string {
+  return operation === undefined ? unknownPrincipal : systemPrincipal;
+}
+
 /**
- * A call that began before this store did: its caller went away with the bridge that it had asked, so it is to
- * be stopped. Until its worker says that it was, it counts as running.
+ * A call that began before this store did. A caller went away with the bridge that it had asked, so its call is to
+ * be stopped, and until its worker says that it was, it counts as running; a setup had no caller, and goes on.
  */
 function enterHeldCall(memory: Memory, held: HeldCall, lease: HeldLease): void {
   const now = memory.clock.now();
@@ -90,13 +99,18 @@ function enterHeldCall(memory: Memory, held: HeldCall, lease: HeldLease): void {
   memory.calls.set(held.callId, {
     callId: held.callId,
     worker: lease.worker,
-    principal: unknownPrincipal,
+    principal: principalOf(held),
     lane: held.lane,
     claim: lease.claim,
     call: undefined,
+    operation: held.operation,
+    boundMs: undefined,
     submittedAt: now,
+    queuedAt: now,
     startedAt: now,
-    state: { name: 'cancelling', lease },
+    awayMs: 0,
+    pause: undefined,
+    state: { name: held.operation === undefined ? 'cancelling' : 'running', lease },
     since: now,
     revision: 0,
   });

@@ -50,6 +50,7 @@ export function viewLanes(memory: Memory, workerId: string): LanesView | undefin
   if (worker === undefined) return undefined;
   const running: LanesView['running'] = [];
   const waiting: LanesView['waiting'] = [];
+  const paused: LanesView['paused'] = [];
   const leased = [...worker.leases.keys()].map((callId) => memory.calls.get(callId));
   for (const record of [...leased, ...worker.reserved, ...worker.waitingCalls]) {
     const listed = record === undefined ? undefined : listedCall(memory, record);
@@ -61,6 +62,10 @@ export function viewLanes(memory: Memory, workerId: string): LanesView | undefin
       running.push({ ...listed, state: name });
     }
   }
+  for (const record of worker.pausedScripts) {
+    const listed = record.state.name === 'paused' ? listedCall(memory, record) : undefined;
+    if (listed !== undefined) paused.push(listed);
+  }
   waiting.sort((one, other) => one.waiting.position - other.waiting.position);
   return {
     workerId,
@@ -69,6 +74,7 @@ export function viewLanes(memory: Memory, workerId: string): LanesView | undefin
     files: { used: worker.running.inPool('file'), of: worker.room.filePool },
     running,
     waiting,
+    paused,
     quarantined: quarantinedNow(memory, worker),
   };
 }
@@ -79,15 +85,15 @@ function quarantinedNow({ clock }: Memory, { quarantines }: WorkerRecord): Lanes
 }
 
 function listedCall(memory: Memory, record: CallRecord) {
-  const { callId, lane, claim, principal, call } = record;
+  const { callId, lane, claim, principal, operation, boundMs } = record;
   if (claim === undefined) return undefined;
-  const operation = call?.request.operation;
   return {
     callId,
     lane,
     mode: claim.mode,
     pool: claim.pool,
     ...(operation === undefined ? {} : { operation }),
+    ...(boundMs === undefined ? {} : { boundMs }),
     principal,
     sinceMs: age(memory, record),
   };

@@ -15,6 +15,14 @@ export interface KeptPlace {
   readonly since: number;
 }
 
+/** A script that its worker is to end, under no lease that would tell it so. */
+export interface Stop {
+  readonly callId: string;
+  readonly worker: WorkerRecord;
+  /** A poll has told it; every renewal tells again. */
+  isTold: boolean;
+}
+
 /** The lanes that a worker has closed, as it said at that time. */
 export interface Quarantines {
   readonly lanes: readonly QuarantinedLane[];
@@ -40,6 +48,9 @@ export class WorkerRecord {
   readonly waitingWithoutLane = new Set<CallRecord>();
   readonly withheld = new Set<CallRecord>();
   readonly waitingCalls = new Set<CallRecord>();
+  /** Calls whose script its worker keeps, and has not said to go on. */
+  readonly pausedScripts = new Set<CallRecord>();
+  readonly stops = new Set<Stop>();
   readonly keptPlaces = new Set<KeptPlace>();
 
   /** Off after a reservation was not fetched: nothing starts before the worker asks for work again. */

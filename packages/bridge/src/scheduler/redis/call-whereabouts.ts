@@ -2,7 +2,7 @@ import type { RedisClient } from './connections.js';
 import type { RedisKeys } from './keys.js';
 import { storeUnavailable } from './unavailable.js';
 
-/** Longer than any call waits, runs and is remembered. */
+/** Longer than any call waits, runs or is paused, and is remembered. */
 const keptMs = 3_600_000;
 /** Calls whose worker this process remembers; of others it asks Redis. */
 const remembered = 10_000;
@@ -24,6 +24,15 @@ export class CallWhereabouts {
     try {
       const earlier = await this.#client.set(key, workerId, 'PX', keptMs + executionMs, 'NX', 'GET');
       return earlier ?? workerId;
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
+  }
+
+  /** A script that is paused again and again may outlive the time for which it was written down. */
+  async prolong(callId: string): Promise<void> {
+    try {
+      await this.#client.pexpire(this.#keys.workerOfCall(callId), keptMs);
     } catch (error) {
       throw storeUnavailable(error);
     }

@@ -18,12 +18,16 @@ function afterAnotherRedis(...states: readonly string[]): CallEnd {
 }
 
 describe('a call that Redis says left the queue', () => {
-  it.each(['delivered', 'running', 'cancelling', 'settled'])(
+  it.each(['delivered', 'running', 'cancelling', 'paused', 'settled'])(
     'may have run where it was %s before Redis was started anew',
     (state) => {
       expect(afterAnotherRedis(state)).toMatchObject({ how: 'interrupted' });
     },
   );
+
+  it('may have run where it is a script that waits to go on', () => {
+    expect(afterAnotherRedis('paused', 'resumed')).toMatchObject({ how: 'interrupted' });
+  });
 
   it('never ran where it was not at its worker, or had come back from there', () => {
     expect(afterAnotherRedis('reserved')).toEqual(withdrawn);

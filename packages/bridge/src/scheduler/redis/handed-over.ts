@@ -3,7 +3,7 @@ import type { CallEnd } from '../store.js';
 /** Calls of which it is kept in mind that Redis may have forgotten their start. */
 const remembered = 10_000;
 
-const begun = new Set(['delivered', 'running', 'cancelling', 'settled', 'interrupted']);
+const begun = new Set(['delivered', 'running', 'cancelling', 'paused', 'settled', 'interrupted']);
 
 /**
  * Which calls were handed to a worker, as far as this process has heard and has not read how they ended. A Redis that

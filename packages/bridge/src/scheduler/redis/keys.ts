@@ -1,5 +1,5 @@
 /** Version of what is stored. A change that an earlier bridge would misread is a new one. */
-export const layoutVersion = '1';
+export const layoutVersion = '2';
 
 /**
  * Every name that this store has in Redis; nothing else spells one. All keys of a worker bear its id as their
@@ -51,5 +51,25 @@ export class RedisKeys {
   /** The id of the worker that a call belongs to. */
   workerOfCall(callId: string): string {
     return `${this.#prefix}:call:{${callId}}`;
+  }
+
+  /** What is known of a worker's pairing. */
+  pairingOf(workerId: string): string {
+    return `${this.stateOf(workerId)}:pairing`;
+  }
+
+  /** There for as long as that nonce of a worker must not come again. */
+  nonceOf(workerId: string, nonce: string): string {
+    return `${this.stateOf(workerId)}:nonce:${nonce}`;
+  }
+
+  /** Whose a pairing code is, by the digest of the code. */
+  pairingCode(codeDigest: string): string {
+    return `${this.#prefix}:pairing-code:{${codeDigest}}`;
+  }
+
+  /** Where the changes of all pairings are told. */
+  get pairings(): string {
+    return `${this.#prefix}:pairings`;
   }
 }

@@ -6,7 +6,7 @@ local indexKey, dueKey, endedKey = KEYS[4], KEYS[5], KEYS[6]
 local channel = ARGV[2]
 local leaseTtl, fetchWithin, placeKept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local endRemembered, replicaSilent, keysKept = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local layout = '1'
+local layout = '2'
 local store = {}`;
 
 const worker = `local worker = {}
@@ -22,25 +22,28 @@ function store.openWorker()
   worker.now = store.clockNow()
   if not worker.known or worker.layout ~= layout then
     worker.heard, worker.sequence, worker.starts, worker.generation, worker.kept = 0, 0, 0, 0, 0
-    worker.capacities, worker.withheld, worker.loose, worker.fetched = '', '', '', ''
+    worker.capacities, worker.withheld, worker.loose, worker.fetched, worker.unready = '', '', '', '', ''
+    worker.scripts, worker.stops, worker.untold = '', '', ''
     worker.offering = true
     return
   end
   local seen, heard, incarnation, journal, slots, files, capacities, offering, sequence, starts, generation,
-    withheld, loose, kept, fetched = string.match(found[2],
-      '^([^|]*)|([^|]*)|(%x*)|(%x*)|(%d+)|(%d+)|([^|]*)|(%d)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%x*)$')
+    withheld, loose, kept, fetched, unready, scripts, stops, untold = string.match(found[2],
+      '^([^|]*)|([^|]*)|(%x*)|(%x*)|(%d+)|(%d+)|([^|]*)|(%d)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%x*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
   worker.now = math.max(worker.now, tonumber(seen))
   worker.heard, worker.incarnation, worker.journal = tonumber(heard), incarnation, journal
   worker.slots, worker.files, worker.capacities = tonumber(slots), tonumber(files), capacities
   worker.offering, worker.sequence, worker.starts = offering == '1', tonumber(sequence), tonumber(starts)
   worker.generation, worker.withheld, worker.loose = tonumber(generation), withheld, loose
-  worker.kept, worker.fetched = tonumber(kept), fetched
+  worker.kept, worker.fetched, worker.unready = tonumber(kept), fetched, unready
+  worker.scripts, worker.stops, worker.untold = scripts, stops, untold
 end
 function store.saveWorker()
   redis.call('HSET', workerKey, 'state', table.concat({ worker.now, worker.heard,
     worker.incarnation, worker.journal, worker.slots, worker.files, worker.capacities,
     worker.offering and '1' or '0', worker.sequence, worker.starts, worker.generation, worker.withheld,
-    worker.loose, worker.kept, worker.fetched }, '|'))
+    worker.loose, worker.kept, worker.fetched, worker.unready, worker.scripts, worker.stops,
+    worker.untold }, '|'))
 end
 function store.leaseLeft()
   return math.max(0, math.ceil(worker.heard + leaseTtl - worker.now))
@@ -50,7 +53,10 @@ function store.isOnline()
 end
 function store.nextSequence()
   worker.sequence = worker.sequence + 1
-  return string.format('%012d', worker.sequence)
+  return string.format('%012d0', worker.sequence)
+end
+function store.justBefore(sequence)
+  return string.format('%012d5', tonumber(string.sub(sequence, 1, 12)) - 1)
 end
 function store.addTo(field, id)
   if not string.find(worker[field], id, 1, true) then worker[field] = worker[field] .. id .. ',' end
@@ -134,6 +140,7 @@ const calls = `local calls = {}
 local ended = { settled = true, withdrawn = true, interrupted = true }
 local durable = '!'
 local durableEndKept = 86400000
+local system = 'system'
 function store.endKept(call)
   return call.replica == durable and durableEndKept or endRemembered
 end
@@ -142,24 +149,28 @@ function store.readCall(id)
   local text = store.callField(id)
   if not text then return nil end
   local state, since, submitted, started, revision, sequence, lane, mode, pool, principal, fingerprint, operation, replica,
-    attempt = string.match(text,
-      '^(%a+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
+    attempt, pause = string.match(text,
+      '^(%a+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|(%d*)|([^|]*)|(%a)|(%a)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
   local call = { id = id, state = state, since = since, submitted = submitted, started = started, revision = revision,
     sequence = sequence, lane = lane, mode = mode, pool = pool, principal = principal, fingerprint = fingerprint,
-    operation = operation, replica = replica, attempt = attempt }
+    operation = operation, replica = replica, attempt = attempt, pause = pause }
   if ended[call.state] and tonumber(call.since) + store.endKept(call) <= worker.now then return nil end
   calls[id] = call
   return call
 end
+function store.boundOf(call)
+  return call.operation == 'setup' and call.attempt or ''
+end
 function store.writeCall(call)
   calls[call.id] = call
   store.setField('calls', call.id, table.concat({ call.state, call.since, call.submitted, call.started, call.revision, call.sequence,
-    call.lane, call.mode, call.pool, call.principal, call.fingerprint, call.operation, call.replica, call.attempt }, '|'))
+    call.lane, call.mode, call.pool, call.principal, call.fingerprint, call.operation, call.replica, call.attempt, call.pause },
+    '|'))
 end
 function store.enter(call, state, since)
   call.state, call.since, call.revision = state, since, call.revision + 1
   store.writeCall(call)
-  news[call.id] = state
+  news[call.id] = state == 'waiting' and call.pause ~= '' and 'resumed' or state
 end
 function store.forget(limit)
   local ids = redis.call('ZRANGEBYSCORE', endedKey, '-inf', worker.now, 'LIMIT', 0, limit)
@@ -268,7 +279,7 @@ function store.tally()
   local sum = { c = 0, f = 0, n = 0, principals = {}, distinct = 0 }
   for _, hold in pairs(store.loadHeld()) do
     sum[hold.pool] = sum[hold.pool] + 1
-    if hold.pool ~= 'n' then
+    if hold.pool ~= 'n' and hold.principal ~= system then
       local before = sum.principals[hold.principal]
       if not before then sum.distinct = sum.distinct + 1 end
       sum.principals[hold.principal] = (before or 0) + 1
@@ -341,16 +352,29 @@ function store.addMembers(members)
   end
   store.inChunks('ZADD', indexKey, values)
 end
+function store.hasSetup(lane)
+  return worker.unready ~= '' and string.find(worker.unready, ' ' .. lane .. ' ', 1, true) ~= nil
+end
+function store.holdingMembers(lane, place)
+  local members = {}
+  for index, node in ipairs(store.nodesTo(lane)) do members[index] = 'x|' .. node .. '|' .. place end
+  return members
+end
 function store.rivalMembers(entry)
   local place = entry.sequence .. '|' .. entry.id
-  local members = { 'q|' .. place, 'A|' .. entry.lane .. '|' .. place }
   local exclusive = entry.mode == 'x'
-  if exclusive then members[3] = 'X|' .. entry.lane .. '|' .. place end
-  for _, node in ipairs(store.nodesTo(entry.lane)) do
-    members[#members + 1] = 'a|' .. node .. '|' .. place
-    if exclusive then members[#members + 1] = 'x|' .. node .. '|' .. place end
-  end
+  local members = exclusive and store.holdingMembers(entry.lane, place) or {}
+  members[#members + 1] = 'q|' .. place
+  members[#members + 1] = 'A|' .. entry.lane .. '|' .. place
+  if exclusive then members[#members + 1] = 'X|' .. entry.lane .. '|' .. place end
+  for _, node in ipairs(store.nodesTo(entry.lane)) do members[#members + 1] = 'a|' .. node .. '|' .. place end
   return members
+end
+function store.addRival(entry, members)
+  store.addMembers(members)
+  if entry.mode == 'x' and store.hasSetup(entry.lane) then
+    redis.call('ZREM', indexKey, unpack(store.holdingMembers(entry.lane, entry.sequence .. '|' .. entry.id)))
+  end
 end
 function store.lineOf(call)
   if call.mode == 'x' then return 'X|' .. call.lane .. '|' end
@@ -366,13 +390,20 @@ function store.countWithin(prefix)
   if store.nothingWaits() then return 0 end
   return redis.call('ZLEXCOUNT', indexKey, '[' .. prefix, '(' .. prefix .. '\\255')
 end
+function store.rivalLists(call)
+  local lists, nodes = {}, store.nodesTo(call.lane)
+  for depth, node in ipairs(nodes) do
+    local isOwn = depth == #nodes
+    if call.mode == 'x' then lists[#lists + 1] = (isOwn and 'a|' or 'A|') .. node .. '|'
+    elseif isOwn then lists[#lists + 1] = 'x|' .. node .. '|'
+    elseif not store.hasSetup(node) then lists[#lists + 1] = 'X|' .. node .. '|' end
+  end
+  return lists
+end
 function store.waitingRival(call)
   if store.nothingWaits() then return nil end
-  local here, beneath = 'X|', 'x|'
-  if call.mode == 'x' then here, beneath = 'A|', 'a|' end
-  local nodes = store.nodesTo(call.lane)
-  for depth, node in ipairs(nodes) do
-    local member = store.first((depth < #nodes and here or beneath) .. node .. '|')
+  for _, list in ipairs(store.rivalLists(call)) do
+    local member = store.first(list)
     local sequence = member and store.placeIn(member)
     if sequence and sequence < call.sequence then return sequence end
   end
@@ -425,13 +456,17 @@ function store.insertWaiting(call, blocker)
     members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id
   end
   if blocker then members[#members + 1] = 'b|' .. blocker .. '|' .. store.lineOf(call) end
-  store.addMembers(members)
+  store.addRival(call, members)
 end
 function store.removeWaiting(call)
   local members = store.rivalMembers(call)
   members[#members + 1] = store.ownedBy(call)
   members[#members + 1] = store.sharedBy(call)
   if call.mode == 's' then members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id end
+  store.removeReady(call, members)
+end
+function store.removeReady(call, members)
+  members = members or {}
   local ready, head, group = store.readyMembers(call)
   members[#members + 1] = head
   members[#members + 1] = ready
@@ -481,25 +516,67 @@ function store.toWaiting(call, withheld)
     store.insertWaiting(call)
     store.touch(call.sequence, store.lineOf(call))
   end
-  store.enter(call, 'waiting', call.submitted)
+  store.enter(call, 'waiting', call.pause == '' and call.submitted or store.pauseOf(call).queued)
 end
 function store.reserve(call)
   worker.starts = worker.starts + 1
   store.occupy(call, 'r', worker.starts)
   store.setDue(call.id, worker.now + fetchWithin)
   somethingToFetch = true
-  call.started = worker.now
+  local pause = store.pauseOf(call)
+  if pause then
+    pause.away = pause.before + worker.now - pause.at
+    store.notePause(call, pause)
+  else call.started = worker.now end
   store.enter(call, 'reserved', worker.now)
+end
+function store.toRunning(call)
+  store.endPause(call)
+  store.enter(call, 'running', worker.now)
 end
 function store.toReserved(call)
   store.leave(call)
   if call.pool ~= 'n' then store.touch(nil, store.lineOf(call)) end
   store.reserve(call)
 end
+function store.holdBackRivals(entry)
+  for _, member in ipairs(store.within('r|')) do
+    local sequence, id = store.placeIn(member)
+    local other = sequence > entry.sequence and store.readCall(id)
+    if other and store.conflict(other, entry) and not (other.mode == 's' and store.hasSetup(entry.lane)) then
+      store.removeReady(other)
+      store.addMembers({ 'b|' .. entry.sequence .. '|' .. store.lineOf(other) })
+    end
+  end
+end
+function store.setupBegan(lane)
+  worker.unready = (worker.unready == '' and ' ' or worker.unready) .. lane .. ' '
+  for _, member in ipairs(store.within('X|' .. lane .. '|')) do
+    local sequence, id = store.placeIn(member)
+    redis.call('ZREM', indexKey, unpack(store.holdingMembers(lane, sequence .. '|' .. id)))
+    store.touch(sequence, nil)
+  end
+end
+function store.setupEnded(lane)
+  local from, to = string.find(worker.unready, ' ' .. lane .. ' ', 1, true)
+  if not from then return end
+  worker.unready = string.sub(worker.unready, 1, from) .. string.sub(worker.unready, to + 1)
+  if worker.unready == ' ' then worker.unready = '' end
+  for _, member in ipairs(store.within('X|' .. lane .. '|')) do
+    local sequence, id = store.placeIn(member)
+    store.addMembers(store.holdingMembers(lane, sequence .. '|' .. id))
+    store.holdBackRivals({ sequence = sequence, lane = lane, mode = 'x' })
+  end
+end
 function store.toEnded(call, state, ending)
   local waited = call.state == 'waiting'
   store.leave(call)
+  if call.principal == system then store.setupEnded(call.lane) end
   if call.pool ~= 'n' then store.touch(call.sequence, waited and store.lineOf(call) or nil) end
+  if call.pause ~= '' then
+    store.endPause(call)
+    store.dropField('calls', call.id .. ':p')
+  end
   store.setField('calls', call.id .. ':e', ending)
   if call.replica == durable then store.dropDue('d|' .. call.id)
   else store.dropField('calls', call.id .. ':b') end
@@ -513,7 +590,8 @@ function store.interruptCall(call, reason)
   store.toEnded(call, 'interrupted', 'interrupted|||' .. reason)
 end
 function store.cancelCall(call)
-  if call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
+  if store.isOutOfHands(call) then store.stopPaused(call)
+  elseif call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
   elseif call.state == 'delivered' or call.state == 'running' then
     local hold = store.leaseOf(call)
     store.termsOf(hold).stop = '1'
@@ -524,6 +602,7 @@ function store.cancelCall(call)
 end
 function store.release(hold)
   store.vacate(hold.id)
+  if hold.principal == system then store.setupEnded(hold.lane) end
   if hold.pool ~= 'n' then store.touch(hold.sequence, nil) end
 end
 function store.offerWithheld()
@@ -551,7 +630,7 @@ function store.keepPlace(call)
     call.lane, call.mode }, '|')
   local members = store.rivalMembers(store.placeOf(member))
   members[#members + 1] = member
-  store.addMembers(members)
+  store.addRival(store.placeOf(member), members)
   store.setDue(member, worker.now + placeKept)
 end
 function store.dropPlace(member)
@@ -567,6 +646,88 @@ function store.takeKeptPlace(fingerprint, principal)
   if store.nothingWaits() then return nil end
   local member = store.first('k|' .. fingerprint .. '|' .. principal .. '|')
   return member and store.dropPlace(member).sequence
+end`;
+
+const pauses = `local awaiting = { paused = true, waiting = true, reserved = true }
+function store.pauseOf(call)
+  local untilAt, at, before, away, queued, attempt =
+    string.match(call.pause, '^([^,]*),([^,]*),([^,]*),([^,]*),([^,]*),([^,]*)$')
+  return untilAt and { untilAt = untilAt, at = at, before = before, away = away, queued = queued, attempt = attempt }
+end
+function store.notePause(call, pause)
+  call.pause = table.concat({ pause.untilAt, pause.at, pause.before, pause.away, pause.queued, pause.attempt }, ',')
+end
+function store.isOutOfHands(call)
+  return call.pause ~= '' and awaiting[call.state] == true
+end
+function store.wasPausedUnder(call, token)
+  if not call or call.pause == '' then return false end
+  local told = store.callField(call.id .. ':p')
+  return told and string.sub(told, 1, #token + 1) == token .. '|'
+end
+function store.headOfBody(body)
+  local at = string.find(body, '"request":', 1, true) or string.find(body, '"results":', 1, true)
+  return string.sub(body, 1, at - 1)
+end
+function store.toPaused(call, token, said, keptFor)
+  local before = call.pause ~= '' and store.pauseOf(call).away or 0
+  store.leave(call)
+  store.touch(call.sequence, nil)
+  store.notePause(call, { untilAt = worker.now + keptFor, at = worker.now, before = before, away = before,
+    queued = '', attempt = '' })
+  call.replica = ''
+  store.setField('calls', call.id .. ':p', token .. '|' .. said)
+  store.setField('calls', call.id .. ':b', store.headOfBody(store.callField(call.id .. ':b')))
+  store.setDue('f|' .. call.id, worker.now + keptFor)
+  store.addTo('scripts', call.id)
+  store.enter(call, 'paused', worker.now)
+end
+function store.endPause(call)
+  local pause = store.pauseOf(call)
+  if not pause then return end
+  pause.untilAt = ''
+  store.notePause(call, pause)
+  store.dropDue('f|' .. call.id)
+  store.takeFrom('scripts', call.id)
+end
+function store.tellToStop(call)
+  store.addTo('stops', call.id)
+  store.addTo('untold', call.id)
+  store.setDue('s|' .. call.id, worker.now + leaseTtl)
+  somethingToFetch = true
+end
+function store.stopForgotten(member)
+  store.dropDue(member)
+  store.takeFrom('stops', string.sub(member, 3))
+  store.takeFrom('untold', string.sub(member, 3))
+end
+function store.stopPaused(call)
+  store.toEnded(call, 'settled', 'stopped|||')
+  store.tellToStop(call)
+end
+function store.interruptPaused(call, reason)
+  store.interruptCall(call, reason)
+  store.tellToStop(call)
+end
+local keptTooLong = 'the script waited for its tools, and then for its lane, for longer than a script is kept'
+function store.pauseEnded(member)
+  store.dropDue(member)
+  local call = store.readCall(string.sub(member, 3))
+  if call and store.isOutOfHands(call) then store.interruptPaused(call, keptTooLong) end
+end
+function store.refuseResumed(call)
+  if call.state == 'cancelling' then store.stopPaused(call)
+  elseif worker.now >= tonumber(store.pauseOf(call).untilAt) then store.interruptPaused(call, keptTooLong)
+  else store.toWaiting(call, true) end
+end
+function store.loseScripts()
+  for id in string.gmatch(worker.scripts, '([^,]+),') do
+    local call = store.readCall(id)
+    if store.isOutOfHands(call) then
+      store.interruptCall(call, 'the worker was started anew while the script waited for its tools')
+    end
+  end
+  worker.stops, worker.untold = '', ''
 end`;
 
 const start = `function store.nextToStart()
@@ -641,6 +802,8 @@ function store.becomesDue(member)
     store.dropDue(member)
     store.replicaGone(string.sub(member, 3))
   elseif kind == 'd|' then store.deadlinePassed(member)
+  elseif kind == 'f|' then store.pauseEnded(member)
+  elseif kind == 's|' then store.stopForgotten(member)
   else
     local hold = store.holdOf(member)
     if not hold then store.dropDue(member)
@@ -721,7 +884,7 @@ end
 function store.newCall(replica, attempt)
   return { id = ARGV[9], since = worker.now, submitted = worker.now, started = '', revision = 0, sequence = '',
     lane = ARGV[10], mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14],
-    operation = ARGV[15], replica = replica, attempt = attempt, state = 'waiting' }
+    operation = ARGV[15], replica = replica, attempt = attempt, pause = '', state = 'waiting' }
 end
 function store.expectOwner(call)
   if call.replica == durable then store.expectReplica(call)
@@ -820,10 +983,36 @@ for _, hold in ipairs(stopping) do
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
+for id in string.gmatch(worker.untold, '([^,]+),') do reply[#reply + 1] = id end
+worker.untold = ''
 if #reserved > 0 then worker.fetched = seed end
 if #reserved == 0 then store.forget(16) end
 somethingToFetch = false
 return store.finish(reply)
+end`;
+
+const setups = `function store.firstWaitingFor(lane)
+  local member = store.first('X|' .. lane .. '|')
+  local first = member and store.placeIn(member)
+  for id, hold in pairs(store.loadHeld()) do
+    local mayWait = hold.mode == 'x' and hold.lane == lane and
+      (hold.phase == 'r' or store.readCall(id) and store.readCall(id).state == 'delivered')
+    if mayWait and (not first or hold.sequence < first) then first = hold.sequence end
+  end
+  return first
+end
+function store.announce(id, lane, boundMs, body)
+  if store.hasSetup(lane) then return end
+  local first = store.firstWaitingFor(lane)
+  local call = { id = id, state = 'waiting', since = worker.now, submitted = worker.now, started = '', revision = 0,
+    sequence = first and store.justBefore(first) or store.nextSequence(), lane = lane, mode = 's', pool = 'c',
+    principal = system, fingerprint = '', operation = 'setup', replica = '', attempt = boundMs, pause = '' }
+  store.setField('calls', id .. ':b', body)
+  store.setupBegan(lane)
+  store.insertWaiting(call)
+  store.holdBackRivals(call)
+  store.touch(nil, store.lineOf(call))
+  store.enter(call, 'waiting', worker.now)
 end`;
 
 const reportTransition = `transitions['report'] = function()
@@ -834,24 +1023,31 @@ if unheard then return store.finish({ unheard, '' }) end
 local reply = { 'OK', '' }
 local function started(call, token)
   local hold = store.leaseOf(call)
-  if not hold or store.termsOf(hold).token ~= token then return false end
-  if call.state == 'delivered' then store.enter(call, 'running', worker.now) end
+  if not hold or store.termsOf(hold).token ~= token then return store.wasPausedUnder(call, token) end
+  if call.state == 'delivered' then store.toRunning(call) end
   return true
 end
 local function busy(call, token)
   local hold = store.leaseOf(call)
   if not hold or store.termsOf(hold).token ~= token then return end
-  if call.state == 'delivered' then store.toWaiting(call, true)
+  if call.pause ~= '' then store.refuseResumed(call)
+  elseif call.state == 'delivered' then store.toWaiting(call, true)
   elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled') end
 end
 local function denied(call)
   local hold = store.leaseOf(call)
   if not hold or store.termsOf(hold).unresolved ~= '1' then return end
-  if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
+  if call.pause ~= '' then
+    store.interruptCall(call, 'the worker was started anew while the script waited for its tools')
+  elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
   elseif not store.callField(call.id .. ':b') then store.withdrawCall(call, 'caller_gone')
   else store.toWaiting(call, false) end
 end
 local function interrupted(id, call)
+  if call and store.isOutOfHands(call) then
+    store.interruptCall(call, 'the worker ended the script while it waited for its tools')
+    return
+  end
   local hold = store.holdOf(id)
   if not call or not hold or hold.phase ~= 'l' then return end
   if store.leaseOf(call) then store.interruptCall(call, 'the worker was stopped while this call was in its hands')
@@ -860,11 +1056,14 @@ end
 for at = 10, #ARGV, 3 do
   local said, id, token = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local call = id ~= '' and store.readCall(id) or nil
-  if said ~= 'busy' then store.offerWithheld() end
+  if said ~= 'busy' and said ~= 'unready' then store.offerWithheld() end
   if said == 'started' and not started(call, token) then reply[#reply + 1] = id
   elseif said == 'busy' then busy(call, token)
   elseif said == 'denied' then denied(call)
   elseif said == 'interrupted' then interrupted(id, call)
+  elseif said == 'unready' then
+    local lane, boundMs, body = string.match(token, '^([^|]*)|(%d+)|(.*)$')
+    store.announce(id, lane, boundMs, body)
   elseif said == 'quarantines' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
@@ -893,7 +1092,10 @@ store.offerWithheld()
 store.startWhatCan()
 local reply = { 'OK', '', live and '1' or '0' }
 if live and call.operation ~= '' then
-  for _, value in ipairs({ call.operation, call.started - call.submitted, worker.now - call.submitted }) do
+  local pause = store.pauseOf(call)
+  local queuedMs, awayMs = call.started - call.submitted, pause and pause.away or 0
+  local totalMs = worker.now - call.submitted - awayMs
+  for _, value in ipairs({ call.operation, queuedMs, totalMs, pause and '1' or '0' }) do
     reply[#reply + 1] = tostring(value)
   end
 end
@@ -910,8 +1112,9 @@ return store.finish({ 'OK', '', text or '' })
 end`;
 
 const reason = `local blockersShown = 5
-function store.tellBlocker(reply, id, lane, state, since, principal, operation)
-  for _, value in ipairs({ id, lane, state, tostring(math.floor(worker.now - since)), principal, operation }) do
+function store.tellBlocker(reply, id, lane, state, since, principal, call)
+  local operation, bound = call and call.operation or '', call and store.boundOf(call) or ''
+  for _, value in ipairs({ id, lane, state, tostring(math.floor(worker.now - since)), principal, operation, bound }) do
     reply[#reply + 1] = value
   end
 end
@@ -919,7 +1122,7 @@ function store.tellRunning(reply, hold)
   local call = store.readCall(hold.id)
   local live = call and not ended[call.state]
   store.tellBlocker(reply, hold.id, hold.lane, 'running', call and call.since or worker.now, hold.principal,
-    live and call.operation or '')
+    live and call)
 end
 function store.tellWaiting(reply, sequence, id)
   if id == '-' then
@@ -927,13 +1130,13 @@ function store.tellWaiting(reply, sequence, id)
       local place = store.placeOf(member)
       if place.sequence == sequence then
         local principal = string.match(member, '^k|[^|]*|([^|]*)|')
-        store.tellBlocker(reply, place.callId, place.lane, 'waiting', place.since, principal, '')
+        store.tellBlocker(reply, place.callId, place.lane, 'waiting', place.since, principal)
       end
     end
     return
   end
   local call = store.readCall(id)
-  store.tellBlocker(reply, id, call.lane, 'waiting', call.since, call.principal, call.operation)
+  store.tellBlocker(reply, id, call.lane, 'waiting', call.since, call.principal, call)
 end
 function store.runningRivals(call)
   local rivals = {}
@@ -944,11 +1147,9 @@ function store.runningRivals(call)
   return rivals
 end
 function store.waitingRivals(call, most)
-  local here, beneath = 'X|', 'x|'
-  if call.mode == 'x' then here, beneath = 'A|', 'a|' end
-  local places, nodes = {}, store.nodesTo(call.lane)
-  for depth, node in ipairs(nodes) do
-    for _, member in ipairs(store.within((depth < #nodes and here or beneath) .. node .. '|', 'LIMIT', 0, most)) do
+  local places = {}
+  for _, list in ipairs(store.rivalLists(call)) do
+    for _, member in ipairs(store.within(list, 'LIMIT', 0, most)) do
       local sequence, id = store.placeIn(member)
       if sequence < call.sequence then places[#places + 1] = { sequence, id } end
     end
@@ -1041,7 +1242,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 6,
-    sha1: '4f837e0176882f4c68792444af694d9820ce69e7',
+    sha1: 'b51ffcfd735b6239d83c0cd013d2961c84aff5c2',
     text: [
       given,
       worker,
@@ -1053,6 +1254,7 @@ export const luaScripts = {
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1060,6 +1262,7 @@ export const luaScripts = {
       entering,
       submitTransition,
       fetchTransition,
+      setups,
       reportTransition,
       settleTransition,
       endTransition,
@@ -1084,7 +1287,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '2245eaa2b526be81cb3514209a57c4aa9af9f0c0',
+    sha1: '00ee5e4d47f1b781ad1184b219b10f17b6167121',
     text: [
       given,
       worker,
@@ -1096,6 +1299,7 @@ return replies`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1109,7 +1313,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '64caba57be4a1b75f5586ae4a15224cc80895a6b',
+    sha1: '6f9427bd1ead6bf3b7976ecee3c6d5b3658f7574',
     text: [
       given,
       worker,
@@ -1121,6 +1325,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1137,7 +1342,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: 'e54fd3e92ad5dd0f867b1e2b41ef4929746e830f',
+    sha1: '66f72f3497bd5c8af3d0b0251280bef226b15eb1',
     text: [
       given,
       worker,
@@ -1149,6 +1354,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1163,7 +1369,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: '1c1af7dae245d67374d7f88fd50165938f7830f3',
+    sha1: 'b43f697e376c2e36a5148f03d5c46916b72f48c8',
     text: [
       given,
       worker,
@@ -1176,6 +1382,7 @@ return store.finish({ 'OK', '', call.state })`,
       moves,
       places,
       reason,
+      pauses,
       start,
       due,
       script,
@@ -1195,7 +1402,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '1485b3ae99b0c408af98fe269a303dcd9a42afab',
+    sha1: '01fff64a2816af72b1787ff7bf0f13b6e98e0715',
     text: [
       given,
       worker,
@@ -1207,6 +1414,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1220,7 +1428,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: 'bb029b142c45163308c2a01f07392e7d824ec4bb',
+    sha1: 'ed851d0984969585bb97be5a6434d2ff7c5b0441',
     text: [
       given,
       worker,
@@ -1232,6 +1440,7 @@ return store.finish({ 'OK', '', text or '' })`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1280,6 +1489,8 @@ for _, hold in ipairs(stopping) do
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
+for id in string.gmatch(worker.untold, '([^,]+),') do reply[#reply + 1] = id end
+worker.untold = ''
 if #reserved > 0 then worker.fetched = seed end
 if #reserved == 0 then store.forget(16) end
 somethingToFetch = false
@@ -1288,7 +1499,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: 'ea3193ca08d39cecc604164d3a1ada48aa7cbec5',
+    sha1: 'bb919f02610905041c20aac2c3dad69b15fb4ee1',
     text: [
       given,
       worker,
@@ -1300,6 +1511,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1314,8 +1526,8 @@ local closed = redis.call('HMGET', workerKey, 'quarantined', 'quarantinedAt')
 reply[#reply + 1] = closed[1] or '[]'
 reply[#reply + 1] = tostring(math.floor(worker.now - (closed[2] or worker.now)))
 local function tell(call)
-  local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, call.principal,
-    tostring(math.floor(worker.now - call.since)) }
+  local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, store.boundOf(call),
+    call.principal, tostring(math.floor(worker.now - call.since)) }
   if call.state == 'waiting' then store.tellReason(told, call) end
   reply[#reply + 1] = tostring(#told)
   for _, value in ipairs(told) do reply[#reply + 1] = value end
@@ -1331,12 +1543,16 @@ for _, member in ipairs(store.within('q|')) do
   local _, id = store.placeIn(member)
   if id ~= '-' then tell(store.readCall(id)) end
 end
+for id in string.gmatch(worker.scripts, '([^,]+),') do
+  local call = store.readCall(id)
+  if call.state == 'paused' then tell(call) end
+end
 return store.finish(reply)`,
     ].join('\n'),
   },
   load: {
     keys: 6,
-    sha1: 'd08c869bceb98ab92b56f8e6c73d443056740377',
+    sha1: '502b6579528c682c146659e0f9a13be31643619e',
     text: [
       given,
       worker,
@@ -1348,6 +1564,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1358,9 +1575,9 @@ local sum = store.tally()
 return store.finish({ 'OK', '', tostring(sum.c), tostring(sum.f), tostring(store.countWithin('p|')) })`,
     ].join('\n'),
   },
-  register: {
+  pause: {
     keys: 6,
-    sha1: 'bb3d14682c982a87d7cba210f9dde35075bdc0b2',
+    sha1: '416784265e5ad4b0c75ad93453e61bc84dd18136',
     text: [
       given,
       worker,
@@ -1372,6 +1589,73 @@ return store.finish({ 'OK', '', tostring(sum.c), tostring(sum.f), tostring(store
       waiting,
       moves,
       places,
+      pauses,
+      start,
+      due,
+      script,
+      `local refusal = store.begin()
+if refusal then return refusal end
+store.hear(ARGV[9])
+local id, token, said = ARGV[10], ARGV[11], ARGV[12]
+local call = store.readCall(id)
+local hold = worker.known and store.holdOf(id)
+if not hold or store.termsOf(hold).token ~= token then
+  local same = call and call.pause ~= '' and store.callField(id .. ':p') == token .. '|' .. ARGV[14] .. '|' .. said
+  return store.finish({ 'OK', '', same and '1' or '0' })
+end
+local accepted = '0'
+if not store.leaseOf(call) then store.release(hold)
+elseif call.state == 'cancelling' then store.toEnded(call, 'settled', 'stopped|||')
+elseif call.operation == 'run_script' then
+  store.toPaused(call, token, ARGV[14] .. '|' .. said, tonumber(ARGV[13]))
+  accepted = '1'
+end
+store.offerWithheld()
+store.startWhatCan()
+return store.finish({ 'OK', '', accepted })`,
+    ].join('\n'),
+  },
+  paused: {
+    keys: 6,
+    sha1: 'ac79783340ae6ec32f41d5baccac5a0b521b9125',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      pauses,
+      start,
+      due,
+      script,
+      `local refusal = store.begin()
+if refusal then return refusal end
+local call = store.readCall(ARGV[9])
+if not call or call.state ~= 'paused' then return store.finish({ 'OK', '' }) end
+local said = string.match(store.callField(call.id .. ':p'), '^%x+|[^|]*|(.*)$')
+return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now - call.since)), said })`,
+    ].join('\n'),
+  },
+  register: {
+    keys: 6,
+    sha1: 'e0d1dbd254d68082e2623d8f3e7d1870318573fc',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      pauses,
       start,
       due,
       script,
@@ -1395,6 +1679,7 @@ worker.files = tonumber(ARGV[13])
 worker.capacities = ARGV[14]
 worker.heard = worker.now
 capacityOf = nil
+if not sameIncarnation then store.loseScripts() end
 for id, hold in pairs(store.loadHeld()) do
   local call = store.readCall(id)
   if hold.phase == 'r' then
@@ -1408,37 +1693,39 @@ for id, hold in pairs(store.loadHeld()) do
     store.saveHold(hold)
   end
 end
-local function takeOverHold(id, lane, mode, pool, generation, token)
+local function takeOverHold(id, lane, mode, pool, generation, token, operation)
   local present = store.holdOf(id)
   if present and present.phase == 'l' and store.termsOf(present).token == token then
     store.termsOf(present).unresolved = '0'
     store.saveHold(present)
     return
   end
+  local call = store.readCall(id)
+  if store.wasPausedUnder(call, token) then return end
   irregular = true
   worker.generation = math.max(worker.generation, tonumber(generation))
-  local call = store.readCall(id)
   local live = call and not ended[call.state]
   if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
   if live then store.leave(call) end
-  local claim = live and call or
-    { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
+  local goesOn = live or not call and operation == 'setup'
+  local claim = live and call or { id = id, lane = lane, mode = mode, pool = pool,
+    principal = operation == 'setup' and system or ARGV[16], sequence = store.nextSequence() }
   store.occupy(claim, 'l', 0)
+  if claim.principal == system and not store.hasSetup(lane) then store.setupBegan(lane) end
   local hold = store.holdOf(id)
   local terms = store.termsOf(hold)
-  terms.generation, terms.token, terms.stop = generation, token, live and '0' or '1'
+  terms.generation, terms.token, terms.stop = generation, token, goesOn and '0' or '1'
   store.saveHold(hold)
   store.setDue(id, worker.now + leaseTtl)
-  if live then store.enter(call, 'running', worker.now) return end
-  somethingToFetch = true
+  if live then store.toRunning(call) return end
+  if not goesOn then somethingToFetch = true end
   if call then return end
   store.enter({ id = id, submitted = worker.now, started = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
-    pool = pool, principal = ARGV[16], fingerprint = '', operation = '', replica = '', attempt = '' },
-    'cancelling', worker.now)
+    pool = pool, principal = claim.principal, fingerprint = '', operation = operation, replica = '', attempt = '',
+    pause = '' },
+    goesOn and 'running' or 'cancelling', worker.now)
 end
-for at = 18, #ARGV, 6 do
-  takeOverHold(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
-end
+for at = 18, #ARGV, 7 do takeOverHold(unpack(ARGV, at, at + 6)) end
 if irregular then
   touched = {}
   store.rebuild()
@@ -1455,7 +1742,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '715ec2ce1efcea419ca395af4df5ceff071e973a',
+    sha1: '92ef7f24ffbaea740d265c77664fbe87e3e6e75b',
     text: [
       given,
       worker,
@@ -1467,6 +1754,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1487,12 +1775,13 @@ reply[3] = tostring(lost)
 for id, hold in pairs(store.loadHeld()) do
   if hold.phase == 'l' and store.termsOf(hold).stop == '1' then reply[#reply + 1] = id end
 end
+for id in string.gmatch(worker.stops, '([^,]+),') do reply[#reply + 1] = id end
 return store.finish(reply)`,
     ].join('\n'),
   },
   report: {
     keys: 6,
-    sha1: '64dbf0cc59f3d9ccddec8287e22390e8825f16cb',
+    sha1: '8c9c1a7c671d447969a31bd18c0d93d762d16c37',
     text: [
       given,
       worker,
@@ -1504,9 +1793,11 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
+      setups,
       `local refusal = store.begin()
 if refusal then return refusal end
 local unheard = store.hear(ARGV[9])
@@ -1514,24 +1805,31 @@ if unheard then return store.finish({ unheard, '' }) end
 local reply = { 'OK', '' }
 local function started(call, token)
   local hold = store.leaseOf(call)
-  if not hold or store.termsOf(hold).token ~= token then return false end
-  if call.state == 'delivered' then store.enter(call, 'running', worker.now) end
+  if not hold or store.termsOf(hold).token ~= token then return store.wasPausedUnder(call, token) end
+  if call.state == 'delivered' then store.toRunning(call) end
   return true
 end
 local function busy(call, token)
   local hold = store.leaseOf(call)
   if not hold or store.termsOf(hold).token ~= token then return end
-  if call.state == 'delivered' then store.toWaiting(call, true)
+  if call.pause ~= '' then store.refuseResumed(call)
+  elseif call.state == 'delivered' then store.toWaiting(call, true)
   elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled') end
 end
 local function denied(call)
   local hold = store.leaseOf(call)
   if not hold or store.termsOf(hold).unresolved ~= '1' then return end
-  if call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
+  if call.pause ~= '' then
+    store.interruptCall(call, 'the worker was started anew while the script waited for its tools')
+  elseif call.state == 'cancelling' then store.withdrawCall(call, 'cancelled')
   elseif not store.callField(call.id .. ':b') then store.withdrawCall(call, 'caller_gone')
   else store.toWaiting(call, false) end
 end
 local function interrupted(id, call)
+  if call and store.isOutOfHands(call) then
+    store.interruptCall(call, 'the worker ended the script while it waited for its tools')
+    return
+  end
   local hold = store.holdOf(id)
   if not call or not hold or hold.phase ~= 'l' then return end
   if store.leaseOf(call) then store.interruptCall(call, 'the worker was stopped while this call was in its hands')
@@ -1540,20 +1838,23 @@ end
 for at = 10, #ARGV, 3 do
   local said, id, token = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local call = id ~= '' and store.readCall(id) or nil
-  if said ~= 'busy' then store.offerWithheld() end
+  if said ~= 'busy' and said ~= 'unready' then store.offerWithheld() end
   if said == 'started' and not started(call, token) then reply[#reply + 1] = id
   elseif said == 'busy' then busy(call, token)
   elseif said == 'denied' then denied(call)
   elseif said == 'interrupted' then interrupted(id, call)
+  elseif said == 'unready' then
+    local lane, boundMs, body = string.match(token, '^([^|]*)|(%d+)|(.*)$')
+    store.announce(id, lane, boundMs, body)
   elseif said == 'quarantines' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
 return store.finish(reply)`,
     ].join('\n'),
   },
-  settle: {
+  resume: {
     keys: 6,
-    sha1: 'eb8c9f58817b901b799226ea4606eb3bd309509e',
+    sha1: '7ecec7c7e60496e9a0a618e8500988513b18115d',
     text: [
       given,
       worker,
@@ -1565,6 +1866,44 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
+      start,
+      due,
+      script,
+      `local refusal = store.begin()
+if refusal then return refusal end
+local call = store.readCall(ARGV[9])
+if not call then return store.finish({ 'OK', '', '' }) end
+local pause = store.pauseOf(call)
+if call.state ~= 'paused' then
+  return store.finish({ 'OK', '', pause and pause.attempt == ARGV[11] and 'resumed' or 'not_paused' })
+end
+local awaited = string.match(store.callField(call.id .. ':p'), '^%x+|([^|]*)|')
+if awaited ~= ARGV[12] then return store.finish({ 'OK', '', 'not_paused' }) end
+pause.queued, pause.attempt = worker.now, ARGV[11]
+store.notePause(call, pause)
+store.setField('calls', call.id .. ':b', store.callField(call.id .. ':b') .. '"results":' .. ARGV[10] .. '}')
+store.toWaiting(call, false)
+store.holdBackRivals(call)
+store.startWhatCan()
+return store.finish({ 'OK', '', 'resumed' })`,
+    ].join('\n'),
+  },
+  settle: {
+    keys: 6,
+    sha1: '3a89847f447cf0acc52c6654235d68106b4200a0',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      pauses,
       start,
       due,
       script,
@@ -1589,7 +1928,10 @@ store.offerWithheld()
 store.startWhatCan()
 local reply = { 'OK', '', live and '1' or '0' }
 if live and call.operation ~= '' then
-  for _, value in ipairs({ call.operation, call.started - call.submitted, worker.now - call.submitted }) do
+  local pause = store.pauseOf(call)
+  local queuedMs, awayMs = call.started - call.submitted, pause and pause.away or 0
+  local totalMs = worker.now - call.submitted - awayMs
+  for _, value in ipairs({ call.operation, queuedMs, totalMs, pause and '1' or '0' }) do
     reply[#reply + 1] = tostring(value)
   end
 end
@@ -1598,7 +1940,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 6,
-    sha1: 'ecc980b523e9820000a5def769ba2465e2221fe0',
+    sha1: 'f657ee42530f8b03adf047c4ba013ec2606b6e73',
     text: [
       given,
       worker,
@@ -1610,6 +1952,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1633,7 +1976,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 7,
-    sha1: '3dfee3408b911596c81379825a04b23ff69a43b2',
+    sha1: 'ddb465ea2f9887529d9180096cbdcf14929124c2',
     text: [
       given,
       worker,
@@ -1646,6 +1989,7 @@ return store.finish({ 'OK', '', call.state })`,
       moves,
       places,
       reason,
+      pauses,
       start,
       due,
       script,
@@ -1678,7 +2022,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: 'fe62809307bdcf6abcf223caae491996b3a11c26',
+    sha1: '02204432bbe3eaee76e90134c6e5c607dfacc7e4',
     text: [
       given,
       worker,
@@ -1690,6 +2034,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1701,7 +2046,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'ca4e2140bb030e19075b330e444098eb21e48596',
+    sha1: 'eba2dc12d54323a771073d3bf184cb3c06338d7b',
     text: [
       given,
       worker,
@@ -1714,6 +2059,7 @@ return store.finish({ 'OK', '' })`,
       moves,
       places,
       reason,
+      pauses,
       start,
       due,
       script,
@@ -1729,7 +2075,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: 'df4c48ef8ae369d093e93df2c0da04d85b935fbb',
+    sha1: '35dc167f39f448bf26a9c040b7e8eb642bca3bc9',
     text: [
       given,
       worker,
@@ -1741,6 +2087,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,
@@ -1750,6 +2097,11 @@ if refusal then return refusal end
 local call = store.readCall(ARGV[9])
 if not call or (call.state ~= 'waiting' and call.state ~= 'reserved') then
   return store.finish({ 'OK', '', '0', call and call.state or '' })
+end
+if call.pause ~= '' then
+  store.interruptPaused(call, 'the script left the queue before it could go on with what its tools had come to')
+  store.startWhatCan()
+  return store.finish({ 'OK', '', '0', call.state })
 end
 local reply = { 'OK', '', '1', tostring(math.floor(worker.now - call.submitted)), call.principal }
 store.tellReason(reply, call)
@@ -1761,7 +2113,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: '11a870e26b7b695263817d6a875705c33251d9ec',
+    sha1: 'f45233d01dfd4a69802ee8010ea8b3c3b011abf5',
     text: [
       given,
       worker,
@@ -1773,6 +2125,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      pauses,
       start,
       due,
       script,

@@ -17,13 +17,14 @@ export function registrationArguments(registration: Registration): readonly stri
     registration.takeOver ? '1' : '0',
     storedText(unknownPrincipal),
     JSON.stringify(registration.quarantined ?? []),
-    ...holds.flatMap(({ callId, lane, mode, pool, generation, token }) => [
+    ...holds.flatMap(({ callId, lane, mode, pool, generation, token, operation }) => [
       callId,
       lanePath(lane),
       modeLetter(mode),
       poolLetter(pool),
       String(generation),
       token,
+      operation ?? '',
     ]),
   ];
 }

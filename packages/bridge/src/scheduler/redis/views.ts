@@ -1,15 +1,16 @@
 import {
   callStateSchema,
-  operationSchema,
+  callOperationSchema,
   quarantinedLanesSchema,
   type Blocker,
+  pauseSchema,
+  type CallOperation,
   type CallView,
   type LanesView,
-  type Operation,
   type WaitingReason,
 } from '@codelanes/protocol';
 import { z } from 'zod';
-import type { CallTiming, OwnedCallView, WorkerLoad } from '../store.js';
+import type { CallTiming, OwnedCallView, PausedCall, WorkerLoad } from '../store.js';
 import { ReplyReader } from './reply-reader.js';
 import { laneOfPath, modeOfLetter, poolOfLetter, textOfStored } from './stored-text.js';
 
@@ -20,7 +21,7 @@ const occupyingSchema = z.enum(['reserved', 'delivered', 'running', 'cancelling'
 /** Who looks: the principal of the call, or an administrator, who may see everybody's calls. */
 export type Viewer = { readonly principal: string } | 'administrator';
 
-/** Reads why a call waits; a caller learns only lane and age of what belongs to others. */
+/** Reads why a call waits; a caller learns only lane and age of what belongs to others, if it is no setup. */
 export function readReason(values: ReplyReader, viewer: Viewer): WaitingReason {
   const position = values.number();
   const lacking = values.text();
@@ -35,14 +36,25 @@ function readBlocker(values: ReplyReader, viewer: Viewer): Blocker {
   const state = blockerStateSchema.parse(values.text());
   const ageMs = values.number();
   const principal = values.text();
-  const operation = readOperation(values);
+  const work = readWork(values);
   const open = viewer === 'administrator' || viewer.principal === principal;
-  return { lane, ageMs, state, ...(open ? { callId, ...operation } : {}) };
+  return {
+    lane,
+    ageMs,
+    state,
+    ...(open ? { callId } : {}),
+    ...(open || work.operation === 'setup' ? work : {}),
+  };
 }
 
-function readOperation(values: ReplyReader): { readonly operation?: Operation } {
+/** What a call does and, of a setup, how long it may run. */
+function readWork(values: ReplyReader): { readonly operation?: CallOperation; readonly boundMs?: number } {
   const operation = values.text();
-  return operation === '' ? {} : { operation: operationSchema.parse(operation) };
+  const boundMs = values.text();
+  return {
+    ...(operation === '' ? {} : { operation: callOperationSchema.parse(operation) }),
+    ...(boundMs === '' ? {} : { boundMs: Number(boundMs) }),
+  };
 }
 
 /** Reads the answer of the script `call`; `undefined` where the call is unknown. */
@@ -70,11 +82,21 @@ export function readLoad(values: ReplyReader): WorkerLoad | undefined {
   return { running: { command: values.number(), file: values.number() }, waiting: values.number() };
 }
 
+/** Reads the answer of the script `paused`; `undefined` where the call is not. */
+export function readPaused(workerId: string, callId: string, values: ReplyReader): PausedCall | undefined {
+  if (values.isAtEnd()) return undefined;
+  const principal = textOfStored(values.text());
+  const pausedMs = values.number();
+  const { toolCalls, stdout } = pauseSchema.parse(JSON.parse(values.text()));
+  return { callId, workerId, principal, toolCalls, stdout, pausedMs };
+}
+
 /** Reads what the script `settle` tells of a call that it ended. */
 export function readTiming(values: ReplyReader): CallTiming | undefined {
   if (values.isAtEnd()) return undefined;
-  const operation = operationSchema.parse(values.text());
-  return { operation, queuedMs: values.number(), totalMs: values.number() };
+  const operation = callOperationSchema.parse(values.text());
+  const [queuedMs, totalMs] = [values.number(), values.number()];
+  return { operation, queuedMs, totalMs, wasPaused: values.text() === '1' };
 }
 
 /** Reads the answer of the script `lanes`; `undefined` where the worker is unknown. */
@@ -86,13 +108,15 @@ export function readLanes(workerId: string, values: ReplyReader): LanesView | un
   const quarantined = readQuarantined(values);
   const running: LanesView['running'] = [];
   const waiting: LanesView['waiting'] = [];
+  const paused: LanesView['paused'] = [];
   while (!values.isAtEnd()) {
     const told = new ReplyReader(values.texts(values.number()));
     const { state, call } = readListed(told);
     if (state === 'waiting') waiting.push({ ...call, waiting: readReason(told, 'administrator') });
+    else if (state === 'paused') paused.push(call);
     else running.push({ ...call, state: occupyingSchema.parse(state) });
   }
-  return { workerId, online, slots, files, running, waiting, quarantined };
+  return { workerId, online, slots, files, running, waiting, paused, quarantined };
 }
 
 /** Ages are as the worker told them, and have grown since. */
@@ -109,7 +133,7 @@ function readListed(values: ReplyReader) {
   const mode = modeOfLetter(values.text());
   const pool = poolOfLetter(values.text());
   if (pool === 'none') throw new Error(`call ${callId} is listed, but takes no lane`);
-  const operation = readOperation(values);
+  const work = readWork(values);
   const principal = textOfStored(values.text());
-  return { state, call: { callId, lane, mode, pool, ...operation, principal, sinceMs: values.number() } };
+  return { state, call: { callId, lane, mode, pool, ...work, principal, sinceMs: values.number() } };
 }

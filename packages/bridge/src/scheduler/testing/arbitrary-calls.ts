@@ -23,14 +23,16 @@ export interface AnyClaim {
   readonly principal: string;
 }
 
+export const anyLane: fc.Arbitrary<Lane> = fc.constantFrom(...lanes);
+
 export const anyClaim: fc.Arbitrary<AnyClaim> = fc.record({
-  lane: fc.constantFrom(...lanes),
+  lane: anyLane,
   mode: fc.constantFrom('shared' as const, 'exclusive' as const),
   pool: fc.constantFrom('command' as const, 'file' as const),
   principal: fc.constantFrom('ann', 'bo', 'cy'),
 });
 
 export const anyCapacities: fc.Arbitrary<NodeCapacity[]> = fc.uniqueArray(
-  fc.record({ lane: fc.constantFrom(...lanes), commands: fc.integer({ min: 1, max: 2 }) }),
+  fc.record({ lane: anyLane, commands: fc.integer({ min: 1, max: 2 }) }),
   { maxLength: 3, selector: ({ lane }) => lane.join(' ') },
 );

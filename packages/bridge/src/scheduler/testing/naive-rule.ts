@@ -1,5 +1,6 @@
-import { callsConflict } from '@codelanes/protocol';
+import { callsConflict, laneKey } from '@codelanes/protocol';
 import type { QueuedCall } from '../queued-call.js';
+import { systemPrincipal } from '../setup-call.js';
 import type { NodeCapacity } from '../store.js';
 
 /** A call as the naive rule sees it; `blocked` keeps its place without being offered. */
@@ -18,13 +19,23 @@ export interface NaiveSituation {
 /** The rule of admission word by word, trying every waiting call against every other: slow, and plainly right. */
 export function naiveNext(situation: NaiveSituation): QueuedCall | undefined {
   const { waiting, running } = situation;
-  const runs = (principal: string) => running.filter((call) => call.principal === principal).length;
+  const runs = (principal: string) =>
+    principal === systemPrincipal ? 0 : running.filter((call) => call.principal === principal).length;
+  const isSettingUp = (lane: readonly string[]) =>
+    [...waiting, ...running].some(
+      (call) => call.principal === systemPrincipal && laneKey(call.lane) === laneKey(lane),
+    );
   const able = waiting.filter(
     (call) =>
       call.blocked !== true &&
       hasRoom(call, situation) &&
       !running.some((other) => callsConflict(call, other)) &&
-      !waiting.some((other) => other.sequence < call.sequence && callsConflict(call, other)),
+      !waiting.some(
+        (other) =>
+          other.sequence < call.sequence &&
+          callsConflict(call, other) &&
+          !(call.mode === 'shared' && isSettingUp(other.lane)),
+      ),
   );
   return able.sort(
     (one, other) => runs(one.principal) - runs(other.principal) || one.sequence - other.sequence,

@@ -1,20 +1,23 @@
-import type { CallState } from '@codelanes/protocol';
-import type { NewCall, NodeCapacity, WithdrawReason } from '../store.js';
+import { laneKey, type CallState, type Lane } from '@codelanes/protocol';
+import { systemPrincipal } from '../setup-call.js';
+import type { NewCall, NodeCapacity, StoredCall, WithdrawReason } from '../store.js';
 import { naiveNext } from './naive-rule.js';
 
 /** One call of the reference model: everything about it in one flat thing. */
 export interface ReferenceCall {
-  readonly call: NewCall;
+  readonly call: StoredCall;
   readonly sequence: number;
   state: CallState;
   withheld: boolean;
   unresolved: boolean;
   /** When a reservation lapses, or a lease ends. */
   until: number;
+  /** Of a script that was paused: until when its worker keeps it. */
+  keptUntil: number | undefined;
 }
 
 interface Place {
-  readonly call: NewCall;
+  readonly call: StoredCall;
   readonly sequence: number;
   readonly until: number;
 }
@@ -23,10 +26,22 @@ export interface ReferenceTimes {
   readonly leaseTtlMs: number;
   readonly fetchWithinMs: number;
   readonly placeKeptMs: number;
+  readonly pausedMs: number;
 }
 
 const occupying: readonly CallState[] = ['reserved', 'delivered', 'running', 'cancelling'];
+const mayWait: readonly CallState[] = ['waiting', 'reserved', 'delivered'];
 const leased: readonly CallState[] = ['delivered', 'running', 'cancelling'];
+
+interface Due {
+  readonly at: number;
+  readonly happens: () => void;
+}
+
+/** Whether its script does not run, and no lease says that its worker has it. */
+function isOutOfHands({ state, keptUntil }: ReferenceCall): boolean {
+  return keptUntil !== undefined && ['paused', 'waiting', 'reserved'].includes(state);
+}
 
 /**
  * What a store promises, as plainly as it can be written: lists that are searched from end to end, the
@@ -64,20 +79,32 @@ export class ReferenceScheduler {
       .sort((one, other) => one.sequence - other.sequence)[0];
     if (place === undefined) this.#sequence += 1;
     else this.#places = this.#places.filter((kept) => kept !== place);
-    const sequence = place?.sequence ?? this.#sequence;
-    this.calls.push({
-      call,
-      sequence,
-      state: 'waiting',
-      withheld: false,
-      unresolved: false,
-      until: Infinity,
-    });
-    this.#start();
+    this.#enter(call, place?.sequence ?? this.#sequence);
+  }
+
+  /** Whether a lane that a worker says to be unready has a setup already. */
+  hasSetup(lane: Lane): boolean {
+    return this.#inLane(lane).some(({ call }) => call.principal === systemPrincipal);
+  }
+
+  /** Enters a setup that the worker asked for, just before all that waits for it. */
+  announce(setup: StoredCall): void {
+    const entries = [
+      ...this.#inLane(setup.lane).filter(({ state }) => mayWait.includes(state)),
+      ...this.#places.filter(({ call }) => laneKey(call.lane) === laneKey(setup.lane)),
+    ];
+    const waiting = entries.filter(({ call }) => call.mode === 'exclusive').map(({ sequence }) => sequence);
+    if (waiting.length === 0) this.#sequence += 1;
+    this.#enter(setup, waiting.length === 0 ? this.#sequence : Math.min(...waiting) - 0.5);
   }
 
   withdraw(one: ReferenceCall, why: WithdrawReason): void {
     if (one.state !== 'waiting' && one.state !== 'reserved') return;
+    if (one.keptUntil !== undefined) {
+      one.state = 'interrupted';
+      this.#start();
+      return;
+    }
     one.state = 'withdrawn';
     if (why === 'deadline') {
       this.#places.push({
@@ -90,7 +117,10 @@ export class ReferenceScheduler {
   }
 
   cancel(one: ReferenceCall): void {
-    if (one.state === 'waiting' || one.state === 'reserved') this.withdraw(one, 'cancelled');
+    if (isOutOfHands(one)) {
+      one.state = 'settled';
+      this.#start();
+    } else if (one.state === 'waiting' || one.state === 'reserved') this.withdraw(one, 'cancelled');
     else if (one.state === 'delivered' || one.state === 'running') one.state = 'cancelling';
   }
 
@@ -112,21 +142,25 @@ export class ReferenceScheduler {
   }
 
   busy(one: ReferenceCall): void {
-    if (one.state === 'delivered') this.#putBack(one, true);
-    else if (one.state === 'cancelling') one.state = 'withdrawn';
+    const { state, keptUntil } = one;
+    if (state === 'cancelling') one.state = keptUntil === undefined ? 'withdrawn' : 'settled';
+    else if (state === 'delivered' && keptUntil !== undefined && keptUntil <= this.#now)
+      one.state = 'interrupted';
+    else if (state === 'delivered') this.#putBack(one, true);
     this.#start();
   }
 
   denied(one: ReferenceCall): void {
     if (one.unresolved && leased.includes(one.state)) {
-      if (one.state === 'cancelling') one.state = 'withdrawn';
+      if (one.keptUntil !== undefined) one.state = 'interrupted';
+      else if (one.state === 'cancelling') one.state = 'withdrawn';
       else this.#putBack(one, false);
     }
     this.#offerAll();
   }
 
   interrupted(one: ReferenceCall): void {
-    if (leased.includes(one.state)) one.state = 'interrupted';
+    if (leased.includes(one.state) || isOutOfHands(one)) one.state = 'interrupted';
     this.#offerAll();
   }
 
@@ -140,6 +174,32 @@ export class ReferenceScheduler {
     this.#offerAll();
   }
 
+  pause(one: ReferenceCall): void {
+    if (!leased.includes(one.state)) return;
+    if (one.state === 'cancelling') one.state = 'settled';
+    else if (one.call.request.operation === 'run_script') {
+      one.state = 'paused';
+      one.unresolved = false;
+      one.keptUntil = this.#now + this.#times.pausedMs;
+    }
+    this.#offerAll();
+  }
+
+  resume(one: ReferenceCall): void {
+    if (one.state !== 'paused') return;
+    this.#putBack(one, false);
+    this.#start();
+  }
+
+  /** What the worker can say to have been interrupted. */
+  begun(): ReferenceCall[] {
+    return this.calls.filter((one) => leased.includes(one.state) || isOutOfHands(one));
+  }
+
+  paused(): ReferenceCall[] {
+    return this.calls.filter(({ state }) => state === 'paused');
+  }
+
   renew(ones: readonly ReferenceCall[]): void {
     for (const one of ones) {
       if (leased.includes(one.state)) one.until = this.#now + this.#times.leaseTtlMs;
@@ -148,6 +208,7 @@ export class ReferenceScheduler {
 
   /** A later incarnation of the same journal, which holds some of the calls. */
   restart(holds: readonly ReferenceCall[]): void {
+    this.#loseScripts();
     for (const one of this.calls) {
       if (one.state === 'reserved') this.#putBack(one, false);
       if (leased.includes(one.state)) one.unresolved = !holds.includes(one);
@@ -156,6 +217,7 @@ export class ReferenceScheduler {
   }
 
   takeOver(): void {
+    this.#loseScripts();
     for (const one of this.leased()) one.state = 'interrupted';
     for (const one of this.calls) if (one.state === 'reserved') this.#putBack(one, false);
     this.#offerAll();
@@ -170,24 +232,75 @@ export class ReferenceScheduler {
 
   advance(ms: number): void {
     const until = this.#now + ms;
-    for (let due = this.#nextDue(); due !== undefined && due.until <= until; due = this.#nextDue()) {
-      this.#now = due.until;
-      if (!('state' in due)) {
-        this.#places = this.#places.filter((place) => place !== due);
-        this.#start();
-      } else if (due.state === 'reserved') {
-        this.#offering = false;
-        this.#putBack(due, false);
-      } else {
-        due.state = 'interrupted';
-        this.#start();
-      }
+    for (let due = this.#nextDue(); due !== undefined && due.at <= until; due = this.#nextDue()) {
+      this.#now = due.at;
+      due.happens();
     }
     this.#now = until;
   }
 
-  #nextDue(): ReferenceCall | Place | undefined {
-    return [...this.occupying(), ...this.#places].sort((one, other) => one.until - other.until)[0];
+  #enter(call: StoredCall, sequence: number): void {
+    this.calls.push({
+      call,
+      sequence,
+      state: 'waiting',
+      withheld: false,
+      unresolved: false,
+      until: Infinity,
+      keptUntil: undefined,
+    });
+    this.#start();
+  }
+
+  /** Calls of exactly that lane that wait or run. */
+  #inLane(lane: Lane): ReferenceCall[] {
+    const isLive = ({ state }: ReferenceCall) => state === 'waiting' || occupying.includes(state);
+    return this.calls.filter((one) => isLive(one) && laneKey(one.call.lane) === laneKey(lane));
+  }
+
+  #nextDue(): Due | undefined {
+    const dues = [
+      ...this.occupying().map((one) => ({
+        at: one.until,
+        happens: () => {
+          this.#ranOut(one);
+        },
+      })),
+      ...this.#places.map((place) => ({
+        at: place.until,
+        happens: () => {
+          this.#dropPlace(place);
+        },
+      })),
+      ...this.calls.filter(isOutOfHands).map((one) => ({
+        at: one.keptUntil ?? Infinity,
+        happens: () => {
+          this.#interrupt(one);
+        },
+      })),
+    ];
+    return dues.sort((one, other) => one.at - other.at)[0];
+  }
+
+  #ranOut(one: ReferenceCall): void {
+    if (one.state === 'reserved') {
+      this.#offering = false;
+      this.#putBack(one, false);
+    } else this.#interrupt(one);
+  }
+
+  #dropPlace(place: Place): void {
+    this.#places = this.#places.filter((kept) => kept !== place);
+    this.#start();
+  }
+
+  #interrupt(one: ReferenceCall): void {
+    one.state = 'interrupted';
+    this.#start();
+  }
+
+  #loseScripts(): void {
+    for (const one of this.calls.filter(isOutOfHands)) one.state = 'interrupted';
   }
 
   #putBack(one: ReferenceCall, withheld: boolean): void {

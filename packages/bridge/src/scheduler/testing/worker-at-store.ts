@@ -1,6 +1,7 @@
-import type { Assignment, Capabilities, HeldCall, Lane, Lease, Settlement } from '@codelanes/protocol';
+import { fieldsOfLane, laneKey } from '@codelanes/protocol';
+import type { Assignment, Capabilities, HeldCall, Lane, Lease, Pause, Settlement } from '@codelanes/protocol';
 import type { ManualClock } from '../manual-clock.js';
-import type { NewCall, Registration, SchedulerStore } from '../store.js';
+import type { NewCall, NewToolCall, Registration, SchedulerStore } from '../store.js';
 import type { StoreOnClock } from './stores-under-test.js';
 
 const capabilities: Capabilities = {
@@ -19,6 +20,21 @@ export const done: Settlement = {
   status: 'rejected',
   error: { code: 'NOT_FOUND', message: 'There is no such file.' },
 };
+
+/** How a setup ends well. */
+export const ready: Settlement = {
+  status: 'fulfilled',
+  result: { protocolVersion: 1, operation: 'setup', state: 'ready' },
+};
+
+/** What a script says that waits for one tool. */
+export const waitsForTool: Pause = {
+  status: 'paused',
+  toolCalls: [{ id: 'call_1', name: 'look up', input: { of: 'all', within: [1, {}] } }],
+  stdout: 'begun | "begun"\n',
+};
+
+export const setupTimeoutMs = 600_000;
 
 /** Of all workers, as an id is never used twice. */
 let callsMade = 0x100;
@@ -69,7 +85,7 @@ export class WorkerAtStore {
     return this.register({ holds, ...changes });
   }
 
-  newCall(lane: Lane, terms: CallTerms = {}): NewCall {
+  newCall(lane: Lane, terms: CallTerms = {}): NewToolCall {
     callsMade += 1;
     const pool = terms.pool ?? 'command';
     const envelope = { protocolVersion: 1 as const, workspaceId: lane[0] };
@@ -88,6 +104,43 @@ export class WorkerAtStore {
           ? { ...envelope, operation: 'execute_command', command: 'true' }
           : { ...envelope, operation: 'read_file', path: 'README.md' },
     };
+  }
+
+  /** A script, which may be paused. */
+  newScript(lane: Lane, terms: CallTerms = {}): NewCall {
+    const { workspaceId } = fieldsOfLane(lane);
+    const request: NewCall['request'] = {
+      protocolVersion: 1,
+      operation: 'run_script',
+      workspaceId,
+      code: 'true',
+      tools: [],
+    };
+    return { ...this.newCall(lane, terms), request };
+  }
+
+  /** Submits, fetches and starts a script. */
+  async runScript(lane: Lane, terms?: CallTerms): Promise<string> {
+    const call = this.newScript(lane, terms);
+    await this.store.submit(call);
+    await this.fetch();
+    await this.report('started', call.callId);
+    return call.callId;
+  }
+
+  async pause(callId: string, said: Pause = waitsForTool): Promise<boolean> {
+    return (await this.store.settle(this.fence, this.lease(callId), said)).accepted;
+  }
+
+  /** Submits, starts and pauses a script. */
+  async pausedScript(lane: Lane, terms?: CallTerms): Promise<string> {
+    const callId = await this.runScript(lane, terms);
+    await this.pause(callId);
+    return callId;
+  }
+
+  resume(callId: string) {
+    return this.store.resume(callId, [{ callId: 'call_1', result: 'found' }]);
   }
 
   /** @throws Error where the store refuses the call. */
@@ -115,12 +168,32 @@ export class WorkerAtStore {
   hold(callId: string): HeldCall {
     const assignment = this.assignments.get(callId);
     if (assignment === undefined || assignment.pool === 'none') throw new Error(`${callId} cannot be held`);
-    return { ...this.lease(callId), lane: assignment.lane, mode: assignment.mode, pool: assignment.pool };
+    const { lane, mode, pool, request } = assignment;
+    const held = { ...this.lease(callId), lane, mode, pool };
+    return request.operation === 'setup' ? { ...held, operation: 'setup' } : held;
   }
 
   async report(state: 'started' | 'busy', ...callIds: readonly string[]): Promise<readonly string[]> {
     const reports = callIds.map((callId) => ({ ...this.lease(callId), state }));
     return this.#fenced(await this.store.report(this.fence, reports));
+  }
+
+  /** Says that a lane must be set up, and that these commands of it wait for that; tells which setup there is then. */
+  async unready(lane: Lane, ...busy: readonly string[]): Promise<string> {
+    const told = busy.map((callId) => ({ ...this.lease(callId), state: 'busy' as const }));
+    const reports = [{ state: 'unready' as const, lane, timeoutMs: setupTimeoutMs }, ...told];
+    this.#fenced(await this.store.report(this.fence, reports));
+    const setup = (await this.setups()).find((call) => laneKey(call.lane) === laneKey(lane));
+    if (setup === undefined) throw new Error('there is no setup of that lane');
+    return setup.callId;
+  }
+
+  /** The setups that wait or run. */
+  async setups() {
+    const view = await this.store.lanes(this.workerId);
+    return [...(view?.running ?? []), ...(view?.waiting ?? [])].filter(
+      ({ operation }) => operation === 'setup',
+    );
   }
 
   async resolve(state: 'denied' | 'interrupted', callId: string): Promise<void> {

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type {
   Assignment,
   Capabilities,
+  Pause,
   PollReply,
   RegisterReply,
   RegisterRequest,
@@ -24,6 +25,7 @@ export function testCapabilities(): Capabilities {
     statefulWorkspace: true,
     sandboxProfile: 'test',
     runtimes: ['bash'],
+    programmaticLanguages: ['bash'],
     sharedReads: true,
     workspaceTools: {
       protocolVersion: 1,
@@ -122,7 +124,7 @@ export class TestWorker {
     await this.post('report', { reports: [report] });
   }
 
-  async settle(assignment: Assignment, settlement: Settlement): Promise<boolean> {
+  async settle(assignment: Assignment, settlement: Settlement | Pause): Promise<boolean> {
     const { callId, generation, token } = assignment;
     const answer = await this.post('settle', { lease: { callId, generation, token }, settlement });
     return settleReplySchema.parse(answer.json).accepted;

@@ -8,7 +8,7 @@ import { snapshotSchema, takeSnapshot, type Snapshot } from './snapshot.js';
 
 let fixture: LaneFixture;
 beforeEach(() => {
-  fixture = new LaneFixture(['a']);
+  fixture = new LaneFixture(['a', 'b']);
 });
 afterEach(() => {
   fixture.remove();
@@ -108,6 +108,36 @@ describe('the audit', () => {
     expect(audit.notices).toHaveLength(1);
     expect(audit.notices[0]).toContain('"lib/.git"');
     expect(fixture.host('cat lib/.git')).toBe(pointer);
+  });
+
+  it.each([
+    ['the settings of a submodule', '.git/modules/m/config'],
+    ['the settings of the checkout’s own worktree', '.git/config.worktree'],
+    ['a pointer of a sibling', '.git/worktrees/a/commondir'],
+    ['empty settings that it made', '.git/worktrees/a/config.worktree'],
+  ])('leaves %s no second name, by which a lane could write there later', async (_what, place) => {
+    fixture.host(
+      'mkdir -p .git/modules/m && cp .git/HEAD .git/config .git/modules/m && cp .git/config .git/config.worktree',
+    );
+    const { run, audit } = await audited(
+      `touch ${place}; ln ${place} .git/objects/kept && ln ${place} .git/refs/kept`,
+    );
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(audit).toMatchObject({ notices: [expect.stringContaining(`"${place}"`)], strayGitlinks: [] });
+    const before = fixture.host(`cat ${place}`);
+    await fixture.inWorktree(
+      'b',
+      'for name in objects refs; do echo planted >> "$CODELANES_GIT_COMMON_DIR/$name/kept"; done',
+    );
+    expect(fixture.host('tail -n 1 .git/objects/kept .git/refs/kept')).toContain('planted');
+    expect(fixture.host(`cat ${place}`)).toBe(before);
+  });
+
+  it('lets the further names be that a file had before', async () => {
+    fixture.host('cp .git/config .git/config.worktree && ln .git/config.worktree backup');
+    const { audit } = await audited('true');
+    expect(audit.notices).toEqual([]);
+    expect(fixture.host('stat -c %h .git/config.worktree')).toBe('2\n');
   });
 
   it('removes a file of any size that was made, without reading it', async () => {

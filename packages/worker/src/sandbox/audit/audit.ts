@@ -1,7 +1,7 @@
 import type { Directory } from '../../files/directory.js';
 import { isSoundSubmodule, listGitlinks, placeOfGitlink, type Gitlink } from './gitlinks.js';
 import { baseOf, openPlaces, type OpenedPlaces, type PlaceName } from './opened-places.js';
-import { readPlace, removePlace, restorePlace, samePlace, textOf, type Place } from './place.js';
+import { readPlace, removePlace, restorePlace, gotNames, samePlace, textOf, type Place } from './place.js';
 import { identitiesOf, keyOf, nameOf, type Snapshot } from './snapshot.js';
 import { watchedNames } from './watched-places.js';
 import { isSoundPointer } from './worktree-pointers.js';
@@ -85,8 +85,15 @@ type Verdict = { readonly kind: 'fine' } | { readonly kind: 'said' | 'beyond'; r
 function undo(opened: OpenedPlaces, name: PlaceName, before: Place | undefined): Verdict {
   const base = baseOf(opened, name);
   const after = readPlace(base, name.segments);
-  if (samePlace(before, after) || isHarmless(opened, name, before, after)) return { kind: 'fine' };
   const shown = `"${name.base === 'git' ? '.git/' : ''}${name.segments.join('/')}"`;
+  if (samePlace(before, after) || isHarmless(opened, name, before, after)) {
+    if (after === undefined || !gotNames(before, after)) return { kind: 'fine' };
+    restorePlace(base, name.segments, after);
+    return {
+      kind: 'said',
+      sentence: `${shown} was given a second name by the command (a hard link) and is a file of its own again: it could be changed unseen.`,
+    };
+  }
   if (before === undefined) {
     removePlace(base, name.segments);
     return {

@@ -1,14 +1,13 @@
-import { closeSync, readFileSync } from 'node:fs';
 import type { Directory } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
 import { pointerTarget } from '../../lanes/git-pointer.js';
-import { gitlinksOf } from '../../git/index-gitlinks.js';
+import { findIndexed } from '../../git/index-file.js';
+import { hashBytesOf } from '../../git/split-index.js';
 import { liesIn } from '../../files/lies-in.js';
+import { isModuleFolder } from './module-folders.js';
 import { readPlace, textOf } from './place.js';
 import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
 
-/** An index larger than this is not looked through, in bytes. */
-const readableIndexBytes = 512n * 1024n * 1024n;
 /** Submodules lie in submodules; deeper, or more of them, nobody has. */
 const deepest = 12;
 const most = 10_000;
@@ -57,16 +56,22 @@ export function listGitlinks(
   return { links, unreadable };
 }
 
-/** Whether a submodule's `.git` is the pointer into `.git/modules` that Git itself makes, or is not there. */
+/**
+ * Whether a submodule's `.git` is the pointer into `.git/modules` that Git itself makes, or is not there. What it
+ * points to must be one of the folders that are looked through, or settings there would be nobody's concern.
+ */
 export function isSoundSubmodule(places: OpenedPlaces, path: string): boolean {
   const git = gitDirectoryOf(places, path);
   return git === undefined
     ? readPlace(places.root, [...path.split('/'), '.git']) === undefined
-    : git.base === 'git';
+    : git.base === 'git' && isModuleFolder(places.git, git.segments);
 }
 
 /** Where Git finds the repository of a submodule, if that is in this checkout. */
-function gitDirectoryOf({ root, rootPath, gitPath }: OpenedPlaces, path: string): PlaceName | undefined {
+export function gitDirectoryOf(
+  { root, rootPath, gitPath }: OpenedPlaces,
+  path: string,
+): PlaceName | undefined {
   const segments = [...path.split('/'), '.git'];
   const place = readPlace(root, segments);
   if (place?.kind === 'directory') return { base: 'root', segments };
@@ -88,29 +93,12 @@ function indexedGitlinks(places: OpenedPlaces, git: PlaceName): string[] | undef
     throw error;
   }
   try {
-    const index = readIndex(directory, 'index');
-    if (index === 'missing') return [];
-    if (index === undefined) return undefined;
-    return gitlinksOf(index, usesSha256(directory) ? 32 : 20, (hash) => {
-      const shared = readIndex(directory, `sharedindex.${hash}`);
-      return shared === 'missing' ? undefined : shared;
-    });
+    return findIndexed(
+      directory,
+      hashBytesOf(textOf(readPlace(directory, ['config'])) ?? ''),
+      ({ isGitlink }) => isGitlink,
+    );
   } finally {
     directory.close();
   }
-}
-
-function readIndex(git: Directory, name: string): Buffer | 'missing' | undefined {
-  const entry = git.find(name);
-  if (entry === undefined) return 'missing';
-  try {
-    if (entry.kind !== 'file' || entry.stats.size > readableIndexBytes) return undefined;
-    return readFileSync(`/proc/self/fd/${entry.fd}`);
-  } finally {
-    closeSync(entry.fd);
-  }
-}
-
-function usesSha256(git: Directory): boolean {
-  return /^\s*objectformat\s*=\s*sha256\s*$/imu.test(textOf(readPlace(git, ['config'])) ?? '');
 }

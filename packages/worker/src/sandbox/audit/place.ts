@@ -20,7 +20,13 @@ const rememberedBytes = 1024n ** 2n;
 
 /** What bears a name. */
 export const placeSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('file'), mode: z.int(), content: z.base64() }),
+  /** `links`: how many names it has on its file system, where that is more than this one. */
+  z.strictObject({
+    kind: z.literal('file'),
+    mode: z.int(),
+    content: z.base64(),
+    links: z.int().min(2).optional(),
+  }),
   /** `version`: inode, size and time of the last change, which nobody can set. */
   z.strictObject({ kind: z.literal('large'), mode: z.int(), version: z.string() }),
   z.strictObject({ kind: z.literal('symlink'), target: z.string() }),
@@ -45,13 +51,25 @@ function placeOf(parent: Directory, entry: Entry): Place {
   if (entry.kind === 'symlink') return { kind: 'symlink', target: readlinkSync(parent.place(entry.name)) };
   if (entry.kind !== 'file') return { kind: entry.kind };
   const mode = Number(entry.stats.mode & 0o777n);
-  const { ino, size, ctimeNs } = entry.stats;
+  const { ino, size, ctimeNs, nlink } = entry.stats;
   if (size > rememberedBytes) return { kind: 'large', mode, version: `${ino}:${size}:${ctimeNs}` };
-  return { kind: 'file', mode, content: readFileSync(`/proc/self/fd/${entry.fd}`).toString('base64') };
+  const content = readFileSync(`/proc/self/fd/${entry.fd}`).toString('base64');
+  return { kind: 'file', mode, content, ...(nlink > 1n ? { links: Number(nlink) } : {}) };
 }
 
+/** Whether they are alike but for further names. */
 export function samePlace(one: Place | undefined, other: Place | undefined): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return JSON.stringify(onlyName(one)) === JSON.stringify(onlyName(other));
+}
+
+/** Whether a file has more names than before: by one of them it can be written to where nobody looks for it. */
+export function gotNames(before: Place | undefined, after: Place | undefined): boolean {
+  const namesOf = (place: Place | undefined): number => (place?.kind === 'file' ? (place.links ?? 1) : 1);
+  return namesOf(after) > namesOf(before);
+}
+
+function onlyName(place: Place | undefined): Place | undefined {
+  return place?.kind === 'file' ? { ...place, links: undefined } : place;
 }
 
 /** The text of a place that is a small regular file. */

@@ -1,5 +1,6 @@
-import type { Directory, EntryKind } from '../../files/directory.js';
-import { FileRefusal } from '../../files/refusal.js';
+import type { Directory } from '../../files/directory.js';
+import { gitDirectoryOf } from './gitlinks.js';
+import { childrenOf, moduleFolders } from './module-folders.js';
 import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
 import { readPlace } from './place.js';
 
@@ -14,12 +15,12 @@ const namesInGitDirectory: readonly (readonly string[])[] = [
   ['objects', 'info'],
   ['objects', 'info', 'alternates'],
   ['hooks'],
+  ['remotes'],
+  ['branches'],
   ['worktrees'],
   ['modules'],
 ];
 const namesInMetadata = ['commondir', 'gitdir', 'config.worktree'];
-/** Submodules lie in submodules, by names with slashes; what nests deeper than this Git did not make. */
-const deepestModule = 12;
 
 /**
  * Every name by which Git can be made to run code or to look elsewhere, as far as it is there now or belongs to
@@ -31,9 +32,17 @@ export function watchedNames(places: OpenedPlaces, submodules: readonly string[]
     .filter((child) => child.kind === 'directory')
     .map((child) => ['.worktrees', child.name, '.git']);
   const ofSubmodules = submodules.map((path) => [...path.split('/'), '.git']);
+  // Where they lie by their pointers, which need not be where a look through the folders finds them.
+  const pointedTo = submodules.flatMap((path) => gitDirectoryOf(places, path) ?? []);
   const embedded = ofSubmodules.filter((segments) => readPlace(root, segments)?.kind === 'directory');
   return [
     ...namesInAll(places, { base: 'git', segments: [] }),
+    ...pointedTo.flatMap(({ base, segments }) =>
+      namesIn(baseOf(places, { base, segments }), segments).map((name): PlaceName => ({
+        base,
+        segments: name,
+      })),
+    ),
     ...embedded.flatMap((segments) => namesInAll(places, { base: 'root', segments })),
     ...[['.git'], ['.worktrees'], ...pointers, ...ofSubmodules].map((segments): PlaceName => ({
       base: 'root',
@@ -45,10 +54,9 @@ export function watchedNames(places: OpenedPlaces, submodules: readonly string[]
 /** The watched names of a Git directory and of all beneath its `modules`. */
 function namesInAll(places: OpenedPlaces, git: PlaceName): PlaceName[] {
   const base = baseOf(places, git);
-  const modules = foldersBeneath(base, [...git.segments, 'modules'], deepestModule);
-  return [git.segments, ...modules].flatMap((prefix) =>
-    namesIn(base, prefix).map((segments): PlaceName => ({ base: git.base, segments })),
-  );
+  const top = [...git.segments, 'modules'];
+  const names = [git.segments, ...moduleFolders(base, top)].flatMap((prefix) => namesIn(base, prefix));
+  return [...names, ...linksIn(base, top)].map((segments): PlaceName => ({ base: git.base, segments }));
 }
 
 function namesIn(base: Directory, prefix: readonly string[]): string[][] {
@@ -56,46 +64,25 @@ function namesIn(base: Directory, prefix: readonly string[]): string[][] {
     // Git runs hooks by their exact name.
     .filter((child) => !child.name.endsWith('.sample'))
     .map((child) => ['hooks', child.name]);
-  // Git at the operator's hand writes through a link that stands for its index or a log.
-  const links = [[], ['logs']].flatMap((folder) =>
-    childrenOf(base, [...prefix, ...folder])
-      .filter((child) => child.kind === 'symlink')
-      .map((child) => [...folder, child.name]),
+  // A remote of that name that the settings do not know is read from there.
+  const remotes = ['remotes', 'branches'].flatMap((folder) =>
+    childrenOf(base, [...prefix, folder]).map((child) => [folder, child.name]),
   );
   const metadata = childrenOf(base, [...prefix, 'worktrees']).flatMap((child) => [
     ['worktrees', child.name],
     ...namesInMetadata.map((name) => ['worktrees', child.name, name]),
   ]);
-  return [...namesInGitDirectory, ...hooks, ...metadata, ...links].map((segments) => [
-    ...prefix,
-    ...segments,
-  ]);
+  const names = [...namesInGitDirectory, ...hooks, ...remotes, ...metadata];
+  return [
+    ...names.map((segments) => [...prefix, ...segments]),
+    // Git at the operator's hand writes through a link that stands for its index or a log.
+    ...linksIn(base, prefix),
+    ...linksIn(base, [...prefix, 'logs']),
+  ];
 }
 
-function foldersBeneath(git: Directory, at: readonly string[], depth: number): string[][] {
-  if (depth === 0) return [];
-  const children = childrenOf(git, at);
-  // Inside a submodule's Git directory only its own submodules are of interest.
-  const isGitDirectory = children.some((child) => child.name === 'HEAD');
-  return children
-    .filter((child) => child.kind === 'directory' && (!isGitDirectory || child.name === 'modules'))
-    .flatMap((child) => {
-      const path = [...at, child.name];
-      return [path, ...foldersBeneath(git, path, depth - 1)];
-    });
-}
-
-function childrenOf(base: Directory, segments: readonly string[]): { name: string; kind: EntryKind }[] {
-  let directory: Directory;
-  try {
-    directory = base.walk(segments);
-  } catch (error) {
-    if (error instanceof FileRefusal) return [];
-    throw error;
-  }
-  try {
-    return directory.list().filter((entry) => !entry.name.includes('\uFFFD'));
-  } finally {
-    directory.close();
-  }
+function linksIn(base: Directory, folder: readonly string[]): string[][] {
+  return childrenOf(base, folder)
+    .filter((child) => child.kind === 'symlink')
+    .map((child) => [...folder, child.name]);
 }

@@ -1,4 +1,4 @@
-import { callStateSchema } from '@codelanes/protocol';
+import { callStateSchema, isWorkspaceToolRequest } from '@codelanes/protocol';
 import type { DurableView } from '../../durable-requests.js';
 import { readCallEnd } from '../call-end.js';
 import { readBody } from '../deliveries.js';
@@ -20,8 +20,10 @@ export function readRequest(
   if (values.isAtEnd()) return undefined;
   const callId = values.text();
   const queueWaitMs = values.number();
-  const { request } = readBody(values.text());
-  return { requestId, callId, workerId, queueWaitMs, request, stands: readStanding(principal, values) };
+  const { request, pathPrefix } = readBody(values.text());
+  if (!isWorkspaceToolRequest(request)) throw new Error(`request ${requestId} is no tool`);
+  const stands = readStanding(principal, values);
+  return { requestId, callId, workerId, queueWaitMs, request, pathPrefix, stands };
 }
 
 function readStanding(principal: string, values: ReplyReader): DurableView['stands'] {
@@ -34,6 +36,8 @@ function readStanding(principal: string, values: ReplyReader): DurableView['stan
     case 'running':
     case 'cancelling':
       return { state };
+    case 'paused':
+      throw new Error('a durable request is never a script');
     case 'settled':
     case 'withdrawn':
     case 'interrupted':

@@ -56,6 +56,8 @@ for _, hold in ipairs(stopping) do
   store.saveHold(hold)
   reply[#reply + 1] = hold.id
 end
+for id in string.gmatch(worker.untold, '([^,]+),') do reply[#reply + 1] = id end
+worker.untold = ''
 if #reserved > 0 then worker.fetched = seed end
 if #reserved == 0 then store.forget(16) end
 somethingToFetch = false

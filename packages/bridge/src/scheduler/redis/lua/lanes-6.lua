@@ -3,8 +3,8 @@
   KEYS, ARGV[1..8]: see includes/given.lua
   Returns { 'OK', due, lease left ms, commands, slots, files, file pool, closed lanes (JSON), ms since the worker
   told of them, calls… } where a call is: number of
-  values that follow, id, state, lane, mode, pool, operation, principal, since ms, and of a waiting call its
-  reason (see includes/reason.lua); { 'OK', due } where the worker is unknown; or { 'LAYOUT', '', layout }.
+  values that follow, id, state, lane, mode, pool, operation, of a setup how long it may run in ms, principal, since
+  ms, and of a waiting call its reason (see includes/reason.lua); { 'OK', due } where the worker is unknown; or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
 --- @include "reason"
@@ -20,8 +20,8 @@ reply[#reply + 1] = closed[1] or '[]'
 reply[#reply + 1] = tostring(math.floor(worker.now - (closed[2] or worker.now)))
 
 local function tell(call)
-  local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, call.principal,
-    tostring(math.floor(worker.now - call.since)) }
+  local told = { call.id, call.state, call.lane, call.mode, call.pool, call.operation, store.boundOf(call),
+    call.principal, tostring(math.floor(worker.now - call.since)) }
   if call.state == 'waiting' then store.tellReason(told, call) end
   reply[#reply + 1] = tostring(#told)
   for _, value in ipairs(told) do reply[#reply + 1] = value end
@@ -37,5 +37,9 @@ for _, entry in ipairs(running) do tell(entry[2]) end
 for _, member in ipairs(store.within('q|')) do
   local _, id = store.placeIn(member)
   if id ~= '-' then tell(store.readCall(id)) end
+end
+for id in string.gmatch(worker.scripts, '([^,]+),') do
+  local call = store.readCall(id)
+  if call.state == 'paused' then tell(call) end
 end
 return store.finish(reply)

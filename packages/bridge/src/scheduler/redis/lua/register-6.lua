@@ -5,7 +5,7 @@
   ARGV[9] incarnation   ARGV[10] journal   ARGV[11] capabilities (JSON)   ARGV[12] slots   ARGV[13] file pool
   ARGV[14] capacities: LANE=N, separated by commas   ARGV[15] '1' to take over   ARGV[16] the unknown principal
   ARGV[17] the lanes that the worker has closed (JSON)
-  ARGV[18..] six for each held call: id, lane, mode, pool, generation, token
+  ARGV[18..] seven for each held call: id, lane, mode, pool, generation, token, 'setup' or ''
   Returns { 'OK', due, unresolved ids… }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
@@ -32,6 +32,8 @@ worker.capacities = ARGV[14]
 worker.heard = worker.now
 capacityOf = nil
 
+if not sameIncarnation then store.loseScripts() end
+
 -- Only the journal that fetched a call can tell what became of it.
 for id, hold in pairs(store.loadHeld()) do
   local call = store.readCall(id)
@@ -48,39 +50,42 @@ for id, hold in pairs(store.loadHeld()) do
 end
 
 -- Of a call that has ended for its caller the lane is still occupied, but its end stands. A call that began
--- before this Redis knew it has no caller any more: it is to be stopped.
-local function takeOverHold(id, lane, mode, pool, generation, token)
+-- before this Redis knew it has no caller any more: it is to be stopped. A setup never had one, and goes on.
+local function takeOverHold(id, lane, mode, pool, generation, token, operation)
   local present = store.holdOf(id)
   if present and present.phase == 'l' and store.termsOf(present).token == token then
     store.termsOf(present).unresolved = '0'
     store.saveHold(present)
     return
   end
+  -- Nothing of it is held any more: that the pause was taken has not reached the worker yet.
+  local call = store.readCall(id)
+  if store.wasPausedUnder(call, token) then return end
   irregular = true
   worker.generation = math.max(worker.generation, tonumber(generation))
-  local call = store.readCall(id)
   local live = call and not ended[call.state]
   if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
   if live then store.leave(call) end
-  local claim = live and call or
-    { id = id, lane = lane, mode = mode, pool = pool, principal = ARGV[16], sequence = store.nextSequence() }
+  local goesOn = live or not call and operation == 'setup'
+  local claim = live and call or { id = id, lane = lane, mode = mode, pool = pool,
+    principal = operation == 'setup' and system or ARGV[16], sequence = store.nextSequence() }
   store.occupy(claim, 'l', 0)
+  if claim.principal == system and not store.hasSetup(lane) then store.setupBegan(lane) end
   local hold = store.holdOf(id)
   local terms = store.termsOf(hold)
-  terms.generation, terms.token, terms.stop = generation, token, live and '0' or '1'
+  terms.generation, terms.token, terms.stop = generation, token, goesOn and '0' or '1'
   store.saveHold(hold)
   store.setDue(id, worker.now + leaseTtl)
-  if live then store.enter(call, 'running', worker.now) return end
-  somethingToFetch = true
+  if live then store.toRunning(call) return end
+  if not goesOn then somethingToFetch = true end
   if call then return end
   store.enter({ id = id, submitted = worker.now, started = worker.now, revision = -1, sequence = claim.sequence, lane = lane, mode = mode,
-    pool = pool, principal = ARGV[16], fingerprint = '', operation = '', replica = '', attempt = '' },
-    'cancelling', worker.now)
+    pool = pool, principal = claim.principal, fingerprint = '', operation = operation, replica = '', attempt = '',
+    pause = '' },
+    goesOn and 'running' or 'cancelling', worker.now)
 end
 
-for at = 18, #ARGV, 6 do
-  takeOverHold(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
-end
+for at = 18, #ARGV, 7 do takeOverHold(unpack(ARGV, at, at + 6)) end
 if irregular then
   touched = {}
   store.rebuild()

@@ -24,4 +24,5 @@ reply[3] = tostring(lost)
 for id, hold in pairs(store.loadHeld()) do
   if hold.phase == 'l' and store.termsOf(hold).stop == '1' then reply[#reply + 1] = id end
 end
+for id in string.gmatch(worker.stops, '([^,]+),') do reply[#reply + 1] = id end
 return store.finish(reply)

@@ -3,8 +3,8 @@
   settlement is accepted again and changes nothing.
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] incarnation   ARGV[10] call   ARGV[11] token   ARGV[12] settlement (JSON)
-  Returns { 'OK', due, '1' accepted or '0' } and of a call that it ended its operation, ms in the queue and in
-  all; or { 'LAYOUT', '', layout }.
+  Returns { 'OK', due, '1' accepted or '0' } and of a call that it ended its operation, ms in the queue, ms in all
+  but its pauses, and '1' where it had such or '0'; or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
 local refusal = store.begin()
@@ -29,7 +29,10 @@ store.offerWithheld()
 store.startWhatCan()
 local reply = { 'OK', '', live and '1' or '0' }
 if live and call.operation ~= '' then
-  for _, value in ipairs({ call.operation, call.started - call.submitted, worker.now - call.submitted }) do
+  local pause = store.pauseOf(call)
+  local queuedMs, awayMs = call.started - call.submitted, pause and pause.away or 0
+  local totalMs = worker.now - call.submitted - awayMs
+  for _, value in ipairs({ call.operation, queuedMs, totalMs, pause and '1' or '0' }) do
     reply[#reply + 1] = tostring(value)
   end
 end

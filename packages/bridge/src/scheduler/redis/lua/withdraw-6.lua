@@ -1,5 +1,6 @@
 --[[
-  Takes a call out of the queue that has not been delivered; it never ran. At a deadline its place is kept.
+  Takes a call out of the queue that has not been delivered; it never ran. At a deadline its place is kept. One that
+  was paused before is interrupted instead.
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] call   ARGV[10] deadline, caller_gone or cancelled
   Returns { 'OK', due, '1', waited ms, principal, position, lacking, blockers… } (see includes/reason.lua),
@@ -13,6 +14,11 @@ if refusal then return refusal end
 local call = store.readCall(ARGV[9])
 if not call or (call.state ~= 'waiting' and call.state ~= 'reserved') then
   return store.finish({ 'OK', '', '0', call and call.state or '' })
+end
+if call.pause ~= '' then
+  store.interruptPaused(call, 'the script left the queue before it could go on with what its tools had come to')
+  store.startWhatCan()
+  return store.finish({ 'OK', '', '0', call.state })
 end
 local reply = { 'OK', '', '1', tostring(math.floor(worker.now - call.submitted)), call.principal }
 store.tellReason(reply, call)

@@ -1,4 +1,5 @@
 --- @include "places"
+--- @include "pauses"
 --- @include "start"
 -- A reserved call was not fetched in time: back to its place. Nothing is offered until the worker asks for work
 -- again, else the same call would be reserved for an absent worker over and over.
@@ -43,6 +44,8 @@ function store.becomesDue(member)
     store.dropDue(member)
     store.replicaGone(string.sub(member, 3))
   elseif kind == 'd|' then store.deadlinePassed(member)
+  elseif kind == 'f|' then store.pauseEnded(member)
+  elseif kind == 's|' then store.stopForgotten(member)
   else
     local hold = store.holdOf(member)
     if not hold then store.dropDue(member)

@@ -13,7 +13,7 @@ end
 function store.newCall(replica, attempt)
   return { id = ARGV[9], since = worker.now, submitted = worker.now, started = '', revision = 0, sequence = '',
     lane = ARGV[10], mode = ARGV[11], pool = ARGV[12], principal = ARGV[13], fingerprint = ARGV[14],
-    operation = ARGV[15], replica = replica, attempt = attempt, state = 'waiting' }
+    operation = ARGV[15], replica = replica, attempt = attempt, pause = '', state = 'waiting' }
 end
 
 -- Who answers for a call that waits: its bridge, for as long as that lives.

@@ -49,7 +49,7 @@ function store.toWaiting(call, withheld)
     store.insertWaiting(call)
     store.touch(call.sequence, store.lineOf(call))
   end
-  store.enter(call, 'waiting', call.submitted)
+  store.enter(call, 'waiting', call.pause == '' and call.submitted or store.pauseOf(call).queued)
 end
 
 function store.reserve(call)
@@ -57,8 +57,17 @@ function store.reserve(call)
   store.occupy(call, 'r', worker.starts)
   store.setDue(call.id, worker.now + fetchWithin)
   somethingToFetch = true
-  call.started = worker.now
+  local pause = store.pauseOf(call)
+  if pause then
+    pause.away = pause.before + worker.now - pause.at
+    store.notePause(call, pause)
+  else call.started = worker.now end
   store.enter(call, 'reserved', worker.now)
+end
+
+function store.toRunning(call)
+  store.endPause(call)
+  store.enter(call, 'running', worker.now)
 end
 
 function store.toReserved(call)
@@ -67,11 +76,51 @@ function store.toReserved(call)
   store.reserve(call)
 end
 
+-- A call took a place ahead of others: those of them that conflict with it cannot start any more before it.
+function store.holdBackRivals(entry)
+  for _, member in ipairs(store.within('r|')) do
+    local sequence, id = store.placeIn(member)
+    local other = sequence > entry.sequence and store.readCall(id)
+    if other and store.conflict(other, entry) and not (other.mode == 's' and store.hasSetup(entry.lane)) then
+      store.removeReady(other)
+      store.addMembers({ 'b|' .. entry.sequence .. '|' .. store.lineOf(other) })
+    end
+  end
+end
+
+-- A setup of that lane waits or runs from here on: what waits for it holds no shared call back.
+function store.setupBegan(lane)
+  worker.unready = (worker.unready == '' and ' ' or worker.unready) .. lane .. ' '
+  for _, member in ipairs(store.within('X|' .. lane .. '|')) do
+    local sequence, id = store.placeIn(member)
+    redis.call('ZREM', indexKey, unpack(store.holdingMembers(lane, sequence .. '|' .. id)))
+    store.touch(sequence, nil)
+  end
+end
+
+-- No setup of that lane waits or runs any more: all is as it is of other lanes.
+function store.setupEnded(lane)
+  local from, to = string.find(worker.unready, ' ' .. lane .. ' ', 1, true)
+  if not from then return end
+  worker.unready = string.sub(worker.unready, 1, from) .. string.sub(worker.unready, to + 1)
+  if worker.unready == ' ' then worker.unready = '' end
+  for _, member in ipairs(store.within('X|' .. lane .. '|')) do
+    local sequence, id = store.placeIn(member)
+    store.addMembers(store.holdingMembers(lane, sequence .. '|' .. id))
+    store.holdBackRivals({ sequence = sequence, lane = lane, mode = 'x' })
+  end
+end
+
 -- `ending` is what is remembered: how|why or cancelled|token|payload.
 function store.toEnded(call, state, ending)
   local waited = call.state == 'waiting'
   store.leave(call)
+  if call.principal == system then store.setupEnded(call.lane) end
   if call.pool ~= 'n' then store.touch(call.sequence, waited and store.lineOf(call) or nil) end
+  if call.pause ~= '' then
+    store.endPause(call)
+    store.dropField('calls', call.id .. ':p')
+  end
   store.setField('calls', call.id .. ':e', ending)
   -- A durable request is shown for as long as it is kept.
   if call.replica == durable then store.dropDue('d|' .. call.id)
@@ -90,7 +139,8 @@ end
 
 -- Asks for an end: what was not delivered never ran, the rest its worker is to stop.
 function store.cancelCall(call)
-  if call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
+  if store.isOutOfHands(call) then store.stopPaused(call)
+  elseif call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
   elseif call.state == 'delivered' or call.state == 'running' then
     local hold = store.leaseOf(call)
     store.termsOf(hold).stop = '1'
@@ -103,6 +153,7 @@ end
 -- Ends a lease that has outlived its call.
 function store.release(hold)
   store.vacate(hold.id)
+  if hold.principal == system then store.setupEnded(hold.lane) end
   if hold.pool ~= 'n' then store.touch(hold.sequence, nil) end
 end
 

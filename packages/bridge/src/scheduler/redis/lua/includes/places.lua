@@ -12,7 +12,7 @@ function store.keepPlace(call)
     call.lane, call.mode }, '|')
   local members = store.rivalMembers(store.placeOf(member))
   members[#members + 1] = member
-  store.addMembers(members)
+  store.addRival(store.placeOf(member), members)
   store.setDue(member, worker.now + placeKept)
 end
 

@@ -1,10 +1,11 @@
 --- @include "places"
--- What a waiting call waits for, appended to a reply: position, lacking room, then six values for each
--- blocker: call, lane, running or waiting, age, principal, operation.
+-- What a waiting call waits for, appended to a reply: position, lacking room, then seven values for each
+-- blocker: call, lane, running or waiting, age, principal, operation, and of a setup how long it may run.
 local blockersShown = 5
 
-function store.tellBlocker(reply, id, lane, state, since, principal, operation)
-  for _, value in ipairs({ id, lane, state, tostring(math.floor(worker.now - since)), principal, operation }) do
+function store.tellBlocker(reply, id, lane, state, since, principal, call)
+  local operation, bound = call and call.operation or '', call and store.boundOf(call) or ''
+  for _, value in ipairs({ id, lane, state, tostring(math.floor(worker.now - since)), principal, operation, bound }) do
     reply[#reply + 1] = value
   end
 end
@@ -13,7 +14,7 @@ function store.tellRunning(reply, hold)
   local call = store.readCall(hold.id)
   local live = call and not ended[call.state]
   store.tellBlocker(reply, hold.id, hold.lane, 'running', call and call.since or worker.now, hold.principal,
-    live and call.operation or '')
+    live and call)
 end
 
 function store.tellWaiting(reply, sequence, id)
@@ -22,13 +23,13 @@ function store.tellWaiting(reply, sequence, id)
       local place = store.placeOf(member)
       if place.sequence == sequence then
         local principal = string.match(member, '^k|[^|]*|([^|]*)|')
-        store.tellBlocker(reply, place.callId, place.lane, 'waiting', place.since, principal, '')
+        store.tellBlocker(reply, place.callId, place.lane, 'waiting', place.since, principal)
       end
     end
     return
   end
   local call = store.readCall(id)
-  store.tellBlocker(reply, id, call.lane, 'waiting', call.since, call.principal, call.operation)
+  store.tellBlocker(reply, id, call.lane, 'waiting', call.since, call.principal, call)
 end
 
 function store.runningRivals(call)
@@ -41,11 +42,9 @@ function store.runningRivals(call)
 end
 
 function store.waitingRivals(call, most)
-  local here, beneath = 'X|', 'x|'
-  if call.mode == 'x' then here, beneath = 'A|', 'a|' end
-  local places, nodes = {}, store.nodesTo(call.lane)
-  for depth, node in ipairs(nodes) do
-    for _, member in ipairs(store.within((depth < #nodes and here or beneath) .. node .. '|', 'LIMIT', 0, most)) do
+  local places = {}
+  for _, list in ipairs(store.rivalLists(call)) do
+    for _, member in ipairs(store.within(list, 'LIMIT', 0, most)) do
       local sequence, id = store.placeIn(member)
       if sequence < call.sequence then places[#places + 1] = { sequence, id } end
     end

@@ -12,7 +12,8 @@ function store.tally()
   local sum = { c = 0, f = 0, n = 0, principals = {}, distinct = 0 }
   for _, hold in pairs(store.loadHeld()) do
     sum[hold.pool] = sum[hold.pool] + 1
-    if hold.pool ~= 'n' then
+    -- The system always counts as having none.
+    if hold.pool ~= 'n' and hold.principal ~= system then
       local before = sum.principals[hold.principal]
       if not before then sum.distinct = sum.distinct + 1 end
       sum.principals[hold.principal] = (before or 0) + 1

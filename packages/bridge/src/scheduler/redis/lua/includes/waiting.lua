@@ -4,7 +4,7 @@
   and ID a call (or '-' for a kept place):
     q|S|ID                   the queue
     A|LANE|S|ID              waits for exactly this lane       X|LANE|S|ID   … and is exclusive
-    a|LANE|S|ID              waits for it or one beneath it    x|LANE|S|ID   … and is exclusive
+    a|LANE|S|ID              waits for it or one beneath it    x|LANE|S|ID   … and is exclusive, in a lane without setup
     s|LANE|POOL|PRINCIPAL|S|ID   shared calls of one lane, pool and principal that are offered
     o|BRIDGE|ID              what leaves the queue when that bridge dies
     p|PRINCIPAL|ID           what fills that principal's share of the queue
@@ -43,17 +43,36 @@ function store.addMembers(members)
   store.inChunks('ZADD', indexKey, values)
 end
 
+-- Whether a setup of exactly that lane waits or runs.
+function store.hasSetup(lane)
+  return worker.unready ~= '' and string.find(worker.unready, ' ' .. lane .. ' ', 1, true) ~= nil
+end
+
+-- What makes an exclusive entry hold shared calls back, wherever one of them is.
+function store.holdingMembers(lane, place)
+  local members = {}
+  for index, node in ipairs(store.nodesTo(lane)) do members[index] = 'x|' .. node .. '|' .. place end
+  return members
+end
+
 -- What makes an entry a rival of others, whether it is a call or a place.
 function store.rivalMembers(entry)
   local place = entry.sequence .. '|' .. entry.id
-  local members = { 'q|' .. place, 'A|' .. entry.lane .. '|' .. place }
   local exclusive = entry.mode == 'x'
-  if exclusive then members[3] = 'X|' .. entry.lane .. '|' .. place end
-  for _, node in ipairs(store.nodesTo(entry.lane)) do
-    members[#members + 1] = 'a|' .. node .. '|' .. place
-    if exclusive then members[#members + 1] = 'x|' .. node .. '|' .. place end
-  end
+  local members = exclusive and store.holdingMembers(entry.lane, place) or {}
+  members[#members + 1] = 'q|' .. place
+  members[#members + 1] = 'A|' .. entry.lane .. '|' .. place
+  if exclusive then members[#members + 1] = 'X|' .. entry.lane .. '|' .. place end
+  for _, node in ipairs(store.nodesTo(entry.lane)) do members[#members + 1] = 'a|' .. node .. '|' .. place end
   return members
+end
+
+-- What waits for a setup is to be passed by shared calls.
+function store.addRival(entry, members)
+  store.addMembers(members)
+  if entry.mode == 'x' and store.hasSetup(entry.lane) then
+    redis.call('ZREM', indexKey, unpack(store.holdingMembers(entry.lane, entry.sequence .. '|' .. entry.id)))
+  end
 end
 
 function store.lineOf(call)
@@ -74,14 +93,23 @@ function store.countWithin(prefix)
   return redis.call('ZLEXCOUNT', indexKey, '[' .. prefix, '(' .. prefix .. '\255')
 end
 
+-- Where in the index the rivals of a call are: prefixes of the lists that hold nothing else.
+function store.rivalLists(call)
+  local lists, nodes = {}, store.nodesTo(call.lane)
+  for depth, node in ipairs(nodes) do
+    local isOwn = depth == #nodes
+    if call.mode == 'x' then lists[#lists + 1] = (isOwn and 'a|' or 'A|') .. node .. '|'
+    elseif isOwn then lists[#lists + 1] = 'x|' .. node .. '|'
+    elseif not store.hasSetup(node) then lists[#lists + 1] = 'X|' .. node .. '|' end
+  end
+  return lists
+end
+
 -- The place of an older waiting entry that conflicts, or nil.
 function store.waitingRival(call)
   if store.nothingWaits() then return nil end
-  local here, beneath = 'X|', 'x|'
-  if call.mode == 'x' then here, beneath = 'A|', 'a|' end
-  local nodes = store.nodesTo(call.lane)
-  for depth, node in ipairs(nodes) do
-    local member = store.first((depth < #nodes and here or beneath) .. node .. '|')
+  for _, list in ipairs(store.rivalLists(call)) do
+    local member = store.first(list)
     local sequence = member and store.placeIn(member)
     if sequence and sequence < call.sequence then return sequence end
   end
@@ -143,7 +171,7 @@ function store.insertWaiting(call, blocker)
     members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id
   end
   if blocker then members[#members + 1] = 'b|' .. blocker .. '|' .. store.lineOf(call) end
-  store.addMembers(members)
+  store.addRival(call, members)
 end
 
 function store.removeWaiting(call)
@@ -151,6 +179,12 @@ function store.removeWaiting(call)
   members[#members + 1] = store.ownedBy(call)
   members[#members + 1] = store.sharedBy(call)
   if call.mode == 's' then members[#members + 1] = store.lineOf(call) .. call.sequence .. '|' .. call.id end
+  store.removeReady(call, members)
+end
+
+-- Takes a call out of those that nothing blocks, if it is among them, and members out of the index together with it.
+function store.removeReady(call, members)
+  members = members or {}
   local ready, head, group = store.readyMembers(call)
   members[#members + 1] = head
   members[#members + 1] = ready

@@ -17,26 +17,29 @@ function store.openWorker()
   worker.now = store.clockNow()
   if not worker.known or worker.layout ~= layout then
     worker.heard, worker.sequence, worker.starts, worker.generation, worker.kept = 0, 0, 0, 0, 0
-    worker.capacities, worker.withheld, worker.loose, worker.fetched = '', '', '', ''
+    worker.capacities, worker.withheld, worker.loose, worker.fetched, worker.unready = '', '', '', '', ''
+    worker.scripts, worker.stops, worker.untold = '', '', ''
     worker.offering = true
     return
   end
   local seen, heard, incarnation, journal, slots, files, capacities, offering, sequence, starts, generation,
-    withheld, loose, kept, fetched = string.match(found[2],
-      '^([^|]*)|([^|]*)|(%x*)|(%x*)|(%d+)|(%d+)|([^|]*)|(%d)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%x*)$')
+    withheld, loose, kept, fetched, unready, scripts, stops, untold = string.match(found[2],
+      '^([^|]*)|([^|]*)|(%x*)|(%x*)|(%d+)|(%d+)|([^|]*)|(%d)|(%d+)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%x*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)$')
   worker.now = math.max(worker.now, tonumber(seen))
   worker.heard, worker.incarnation, worker.journal = tonumber(heard), incarnation, journal
   worker.slots, worker.files, worker.capacities = tonumber(slots), tonumber(files), capacities
   worker.offering, worker.sequence, worker.starts = offering == '1', tonumber(sequence), tonumber(starts)
   worker.generation, worker.withheld, worker.loose = tonumber(generation), withheld, loose
-  worker.kept, worker.fetched = tonumber(kept), fetched
+  worker.kept, worker.fetched, worker.unready = tonumber(kept), fetched, unready
+  worker.scripts, worker.stops, worker.untold = scripts, stops, untold
 end
 
 function store.saveWorker()
   redis.call('HSET', workerKey, 'state', table.concat({ worker.now, worker.heard,
     worker.incarnation, worker.journal, worker.slots, worker.files, worker.capacities,
     worker.offering and '1' or '0', worker.sequence, worker.starts, worker.generation, worker.withheld,
-    worker.loose, worker.kept, worker.fetched }, '|'))
+    worker.loose, worker.kept, worker.fetched, worker.unready, worker.scripts, worker.stops,
+    worker.untold }, '|'))
 end
 
 function store.leaseLeft()
@@ -47,10 +50,14 @@ function store.isOnline()
   return worker.known and store.leaseLeft() > 0
 end
 
--- Places are strings of equal length, so that their order is the order of their text.
+-- Places are strings of equal length, so that their order is the order of their text; each has room for one before it.
 function store.nextSequence()
   worker.sequence = worker.sequence + 1
-  return string.format('%012d', worker.sequence)
+  return string.format('%012d0', worker.sequence)
+end
+
+function store.justBefore(sequence)
+  return string.format('%012d5', tonumber(string.sub(sequence, 1, 12)) - 1)
 end
 
 -- Sets of ids that are nearly always empty live in one field, each id followed by a comma.

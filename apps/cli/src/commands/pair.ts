@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { parseBridgeUrl } from '../connection/bridge-url.js';
+import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
+import { CliError } from '../errors/cli-error.js';
+
+interface PairFlags {
+  readonly state?: string;
+  readonly insecureHttp?: boolean;
+}
+
+export function addPairCommand(program: Command): void {
+  program
+    .command('pair')
+    .argument('<url>', 'address of the bridge')
+    .argument('<code>', 'what "codelanes bridge pairing create" printed')
+    .description('make this machine a worker of a bridge; its key is made here and stays here')
+    .option('--state <dir>', 'where the key is kept; the worker has to be started with the same')
+    .option('--insecure-http', 'allow plain http to another machine: whoever listens becomes the worker')
+    .action(pair);
+}
+
+async function pair(url: string, code: string, flags: PairFlags): Promise<void> {
+  const stateDir = flags.state ?? defaultStateFolder();
+  await ensureStateFolder(stateDir);
+  // Only this command and the worker need it; the others start faster without.
+  const { PairingFailed, pairWorker } = await import('@codelanes/worker');
+  try {
+    const bridgeUrl = parseBridgeUrl(url, flags.insecureHttp ?? false);
+    const { workerId, keyFile } = await pairWorker({ bridgeUrl, code, stateDir });
+    console.log(`This machine is the worker ${workerId} of ${bridgeUrl}.`);
+    console.log(`Its key: ${keyFile}`);
+    console.log(`Start it with: codelanes worker --worker-id ${workerId} --root DIR`);
+  } catch (error) {
+    if (!(error instanceof PairingFailed)) throw error;
+    throw new CliError(error.message, 'This machine is no worker of that bridge yet.', { cause: error });
+  }
+}

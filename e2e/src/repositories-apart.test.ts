@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from './rig/caller.js';
+import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
+
+let environment: EnvironmentFolder;
+let deployment: EnvironmentDeployment;
+let caller: Caller;
+
+beforeAll(async () => {
+  environment = new EnvironmentFolder();
+  environment.addRepository('api', 'a');
+  environment.addRepository('web', 'a');
+  environment.define(
+    'name: primary',
+    'root: src',
+    'linkedWorktreeLanes: true',
+    'repositories: [{ path: api }, { path: web }]',
+  );
+  deployment = await EnvironmentDeployment.start(environment, { slots: 2 });
+  caller = deployment.caller();
+});
+afterAll(async () => {
+  await deployment.stop();
+  environment.remove();
+});
+
+const api = { repository: 'api' };
+const web = { repository: 'web' };
+
+describe('repositories of one environment, as people reported how theirs met', () => {
+  it('[T31] an agent in a worktree of one edits neither its checkout nor another one by an absolute path', async () => {
+    const targets = ['api', 'web', 'web/.worktrees/a'].map((path) => environment.path(path, 'name.txt'));
+    for (const path of targets) {
+      const write = { operation: 'write_file', path, content: 'edited', ...api, worktree: 'a' };
+      expect((await caller.refused(write)).status).toBeGreaterThanOrEqual(400);
+      await caller.run(`echo edited > ${path}`, 'a', { more: api });
+    }
+    expect(targets.map((path) => readFileSync(path, 'utf8'))).toEqual(['api\n', 'web\n', 'web\n']);
+  });
+
+  it('[T32] each call names where it runs: the one after a call in a repository is at the root', async () => {
+    const runs = [
+      await caller.run('cd .. 2>/dev/null; cd -; pwd', 'a', { more: api }),
+      await caller.run('pwd', undefined, { more: web }),
+      await caller.run('pwd'),
+    ];
+    expect(runs.map(({ stdout }) => stdout.trim().split('\n').at(-1))).toEqual([
+      environment.path('api/.worktrees/a'),
+      environment.path('web'),
+      environment.root,
+    ]);
+  });
+
+  it('[T36] what looks through the root finds no copies in the worktrees of its repositories', async () => {
+    const listed = await caller.succeed({ operation: 'list_files' });
+    const found = await caller.succeed({ operation: 'search_text', query: 'api' });
+    const shown = JSON.stringify([listed, found]);
+    expect(shown).toContain('"api/name.txt"');
+    expect(shown).not.toContain('.worktrees/a');
+  });
+
+  it('[T41] one cannot empty the modules of another through a link, which leads nowhere there', async () => {
+    mkdirSync(environment.path('web/node_modules/left-pad'), { recursive: true });
+    writeFileSync(environment.path('web/node_modules/left-pad/index.js'), '');
+    symlinkSync(environment.path('web/node_modules'), environment.path('api/.worktrees/a/node_modules'));
+    const { stdout } = await caller.run('rm -rf node_modules/*; ls node_modules/', 'a', { more: api });
+    expect(stdout).toBe('');
+    expect(existsSync(environment.path('web/node_modules/left-pad/index.js'))).toBe(true);
+  });
+
+  it('[T42] commands of two listen on one port at once, and neither meets the other', async () => {
+    const serve = (name: string) =>
+      [
+        "node - <<'END'",
+        "const { createServer, connect } = require('node:net'), { existsSync, writeFileSync } = require('node:fs');",
+        `createServer((other) => other.end('${name}')).listen(3000, '127.0.0.1', () => {`,
+        "  writeFileSync('listening', '');",
+        '  setInterval(() => {',
+        "    if (!existsSync('go')) return;",
+        "    connect(3000, '127.0.0.1').on('data', (said) => { console.log(String(said)); process.exit(); });",
+        '  }, 50);',
+        "}).on('error', ({ code }) => { console.log(code); process.exit(1); });",
+        'END',
+      ].join('\n');
+    const calls = [api, web].map((more) => caller.run(serve(more.repository), 'a', { more }));
+    for (const { repository } of [api, web]) {
+      const listening = environment.path(repository, '.worktrees/a/listening');
+      await expect.poll(() => existsSync(listening), { timeout: 30_000 }).toBe(true);
+    }
+    for (const { repository } of [api, web])
+      writeFileSync(environment.path(repository, '.worktrees/a/go'), '');
+    expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(['api\n', 'web\n']);
+  });
+
+  it('[T43] a change that is stashed in one is popped in no other', async () => {
+    await caller.run('echo mine >> name.txt && git stash --quiet', undefined, { more: api });
+    const popped = await caller.run('git stash pop', undefined, { more: web });
+    expect(popped.exitCode).not.toBe(0);
+    expect(readFileSync(environment.path('web/name.txt'), 'utf8')).toBe('web\n');
+    await caller.run('git stash pop --quiet && git checkout --quiet name.txt', undefined, { more: api });
+  });
+
+  it('[T39] a worktree that a command makes in one is a lane of that repository at once, and of no other', async () => {
+    await caller.run('git worktree add --quiet -b lane/b .worktrees/b', undefined, { more: api });
+    const inIt = await caller.run('git branch --show-current; cat name.txt', 'b', { more: api });
+    expect(inIt.stdout).toBe('lane/b\napi\n');
+    const elsewhere = { operation: 'read_file', path: 'name.txt', worktree: 'b' };
+    expect(await caller.refused({ ...elsewhere, ...web })).toMatchObject({ status: 422 });
+    expect(await caller.refused(elsewhere)).toMatchObject({ status: 409, code: 'WORKER_MISMATCH' });
+  });
+});

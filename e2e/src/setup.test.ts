@@ -1,0 +1,242 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newCallId, type Caller } from './rig/caller.js';
+import { Cli } from './rig/cli.js';
+import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
+import { newMarker, processesWith, untilGone } from './rig/live-processes.js';
+
+let environment: EnvironmentFolder;
+let deployment: EnvironmentDeployment;
+let caller: Caller;
+const marker = newMarker();
+
+/** What the setup of `api` does goes by the name of the worktree, so that each test has its own. */
+const script = [
+  'echo "$CODELANES_WORKTREE" >> ran',
+  'case $CODELANES_WORKTREE in',
+  '  gated*) until [ -e go ]; do sleep 0.05; done;;',
+  '  broken*) [ -e mended ] || { echo "no such package: leftpad" >&2; exit 3; };;',
+  `  parent*) sh -c "while :; do sleep 0.2; done # ${marker}" & ;;`,
+  'esac',
+  'echo complete > state',
+];
+
+beforeAll(async () => {
+  environment = new EnvironmentFolder();
+  environment.addRepository('api');
+  environment.addRepository('slow', 'a');
+  environment.addRepository('copies', 'a', 'b');
+  environment.define(
+    'name: primary',
+    `root: ${environment.root}`,
+    'linkedWorktreeLanes: true',
+    'repositories:',
+    '  - path: api',
+    '    setup:',
+    '      command: |',
+    ...script.map((line) => `        ${line}`),
+    '  - path: slow',
+    '    setup: { command: "echo begun; sleep 600 & sleep 600", timeoutMs: 700 }',
+    '  - path: copies',
+    '    setup: { command: "cat .env", copy: [.env] }',
+  );
+  deployment = await EnvironmentDeployment.start(environment, { slots: 3 });
+  caller = deployment.caller();
+}, 60_000);
+afterAll(async () => {
+  await deployment.stop();
+  environment.remove();
+});
+
+const api = { repository: 'api' };
+const path = (worktree: string, ...names: readonly string[]) =>
+  environment.path('api', '.worktrees', worktree, ...names);
+/** As a person does, on the machine. */
+const addByHand = (worktree: string, repository = 'api') =>
+  environment.git(
+    repository,
+    'worktree',
+    'add',
+    '--quiet',
+    '-b',
+    `lane/${worktree}`,
+    `.worktrees/${worktree}`,
+  );
+const runIn = (worktree: string, command: string, callId = newCallId()) =>
+  caller.run(command, worktree, { callId, more: api, queueWaitMs: 60_000 });
+const setup = (...words: readonly string[]) =>
+  Cli.run(['setup', ...words, '--state', join(environment.folder, 'state')]);
+const laneOf = (worktree: string) => `primary/api/.worktrees/${worktree}`;
+const ready = 'cat ran state';
+
+describe('the setup of a repository', () => {
+  it('[M4] runs once in a worktree that a command made, without being asked for and before its first command', async () => {
+    await caller.run('git worktree add -q -b lane/made .worktrees/made', undefined, { more: api });
+    // Nobody calls into it.
+    await expect.poll(() => existsSync(path('made', 'state')), { timeout: 30_000 }).toBe(true);
+    expect((await runIn('made', ready)).stdout).toBe('made\ncomplete\n');
+    expect((await runIn('made', ready)).stdout).toBe('made\ncomplete\n');
+  });
+
+  it('[T51] runs once for ten first calls that come at once, by field and by alias', async () => {
+    addByHand('ten');
+    const byAlias = () =>
+      caller.run(ready, 'ten', { more: { workspaceId: 'primary:api' }, queueWaitMs: 60_000 });
+    const calls = Array.from({ length: 10 }, (_, each) => (each % 2 === 0 ? runIn('ten', ready) : byAlias()));
+    const outputs = (await Promise.all(calls)).map(({ stdout }) => stdout);
+    expect(outputs).toEqual(Array.from({ length: 10 }, () => 'ten\ncomplete\n'));
+  });
+
+  it('[T51] runs again in a worktree that is made anew, and not after a restart', async () => {
+    addByHand('again');
+    await runIn('again', 'true');
+    await deployment.killWorker();
+    await deployment.startWorker(3);
+    expect((await runIn('again', ready)).stdout).toBe('again\ncomplete\n');
+    environment.git('api', 'worktree', 'remove', '--force', '.worktrees/again');
+    environment.git('api', 'worktree', 'add', '--quiet', '.worktrees/again', 'lane/again');
+    expect((await runIn('again', ready)).stdout).toBe('again\ncomplete\n');
+  });
+
+  it('[T45] keeps commands waiting, which are told of it and never run elsewhere, and lets reads go on', async () => {
+    const name = 'gated-wait';
+    await caller.run(`git worktree add -q -b lane/${name} .worktrees/${name}`, undefined, { more: api });
+    await expect.poll(() => existsSync(path(name, 'ran')), { timeout: 30_000 }).toBe(true);
+    const lane = { ...api, worktree: name };
+    const read = await caller.succeed({ operation: 'read_file', path: 'name.txt', ...lane });
+    expect(read).toMatchObject({ operation: 'read_file' });
+    const { running } = await caller.lanes();
+    expect(running.map(({ operation, lane: where }) => [operation, where])).toContainEqual([
+      'setup',
+      ['primary', 'repo:api', `worktree:${name}`],
+    ]);
+    const command = { operation: 'execute_command', command: 'touch fell-back', ...lane };
+    const answer = await caller.call(command, { queueWaitMs: 200 });
+    expect(answer.status).toBe(503);
+    expect(answer.text).toContain('"operation":"setup"');
+    expect(['api', '.'].some((folder) => existsSync(environment.path(folder, 'fell-back')))).toBe(false);
+    const waiting = newCallId();
+    const waits = runIn(name, ready, waiting);
+    await caller.until(waiting, 'waiting');
+    await caller.succeed({ operation: 'list_files', ...lane });
+    writeFileSync(path(name, 'go'), '');
+    expect((await waits).stdout).toBe(`${name}\ncomplete\n`);
+  });
+
+  it('is run again when its worker was killed in the middle, and no command sees it half done', async () => {
+    addByHand('gated-kill');
+    const waits = runIn('gated-kill', ready);
+    await expect.poll(() => existsSync(path('gated-kill', 'ran')), { timeout: 30_000 }).toBe(true);
+    await deployment.killWorker();
+    const status = await setup('status');
+    expect(status.stdout).toMatch(/gated-kill +interrupted/);
+    await deployment.startWorker(3);
+    await expect
+      .poll(() => readFileSync(path('gated-kill', 'ran'), 'utf8'), { timeout: 30_000 })
+      .toBe('gated-kill\ngated-kill\n');
+    writeFileSync(path('gated-kill', 'go'), '');
+    expect((await waits).stdout).toBe('gated-kill\ngated-kill\ncomplete\n');
+  });
+
+  it('[T44] that fails closes its lane to commands, says why and how to go on, cleans nothing, and can be retried', async () => {
+    addByHand('broken');
+    writeFileSync(path('broken', 'by-hand'), 'of a person\n');
+    const lane = { ...api, worktree: 'broken' };
+    const refused = await caller.refused(
+      { operation: 'execute_command', command: 'touch ../../fell-back', ...lane },
+      { queueWaitMs: 60_000 },
+    );
+    expect(refused).toMatchObject({ status: 422, code: 'WORKSPACE_SETUP_FAILED' });
+    expect(refused.error).toContain('It ended with status 3.');
+    expect(refused.error).toContain('no such package: leftpad');
+    expect(refused.error).toContain(`codelanes setup retry ${laneOf('broken')}`);
+    expect(existsSync(environment.path('api', 'fell-back'))).toBe(false);
+    expect(readFileSync(path('broken', 'by-hand'), 'utf8')).toBe('of a person\n');
+    expect(await caller.succeed({ operation: 'read_file', path: 'by-hand', ...lane })).toBeDefined();
+
+    expect((await setup('status')).stdout).toMatch(/broken +failed .*It ended with status 3\./);
+    expect((await setup('log', laneOf('broken'))).stdout).toContain('no such package: leftpad\n');
+    writeFileSync(path('broken', 'mended'), '');
+    expect((await setup('retry', laneOf('broken'))).status).toBe(0);
+    await expect.poll(() => existsSync(path('broken', 'state')), { timeout: 30_000 }).toBe(true);
+    expect((await runIn('broken', ready)).stdout).toBe('broken\nbroken\ncomplete\n');
+    expect((await setup('retry', 'primary/api/.worktrees/unknown')).status).not.toBe(0);
+  });
+
+  it('[T44] [T46] that hangs is ended with all that it started when its time is over, and closes its lane', async () => {
+    const hangs = { operation: 'execute_command', command: 'true', repository: 'slow', worktree: 'a' };
+    const refused = await caller.refused(hangs, { queueWaitMs: 60_000 });
+    expect(refused).toMatchObject({ code: 'WORKSPACE_SETUP_FAILED' });
+    expect(refused.error).toContain('took longer than 0.7 s');
+    expect(refused.error).toContain('begun');
+  });
+
+  it('[T46] [T49] leaves nothing running: what its command left is ended, and the first command is told so', async () => {
+    addByHand('parent');
+    const first = await runIn('parent', ready);
+    expect(first).toMatchObject({ exitCode: 0, stdout: 'parent\ncomplete\n' });
+    expect(first.stderr).toContain('codelanes: The setup of this lane left "sh" running');
+    await untilGone(marker);
+    expect(processesWith(marker)).toEqual([]);
+    expect((await runIn('parent', 'true')).stderr).toBe('');
+  });
+
+  it('brings ignored files along, and follows no link that stands where one should be', async () => {
+    const lane = { repository: 'copies' };
+    writeFileSync(environment.path('copies', '.env'), 'KEY=1\n');
+    const copied = await caller.run('cat .env', 'a', { more: lane, queueWaitMs: 60_000 });
+    expect(copied.stdout).toBe('KEY=1\n');
+    writeFileSync(join(environment.folder, 'secret'), 'of the machine\n');
+    const planted = 'rm .env && ln -s ../../secret .env';
+    await caller.run(planted, undefined, { more: lane });
+    const refused = await caller.refused(
+      { operation: 'execute_command', command: 'cat .env', ...lane, worktree: 'b' },
+      { queueWaitMs: 60_000 },
+    );
+    expect(refused.code).toBe('WORKSPACE_SETUP_FAILED');
+    expect(refused.error).toContain('".env" is not a regular file');
+    expect(refused.error).not.toContain('of the machine');
+    expect(existsSync(environment.path('copies', '.worktrees/b/.env'))).toBe(false);
+  });
+
+  it('[M10] leaves each worktree with the modules of its own branch', async () => {
+    const install = (folder: string, version: string) => {
+      mkdirSync(join(folder, 'node_modules/leftpad'), { recursive: true });
+      writeFileSync(join(folder, 'node_modules/leftpad/index.js'), `module.exports = '${version}';\n`);
+    };
+    addByHand('modules-own');
+    addByHand('modules-none');
+    install(environment.path('api'), 'of the checkout');
+    install(path('modules-own'), 'of the branch');
+    const resolve = `node -p 'require("leftpad")'`;
+    expect((await runIn('modules-own', resolve)).stdout).toBe('of the branch\n');
+    const none = await runIn('modules-none', resolve);
+    expect(none.stderr).toContain("Cannot find module 'leftpad'");
+    symlinkSync(environment.path('api', 'node_modules'), path('modules-none', 'node_modules'));
+    expect((await runIn('modules-none', resolve)).stderr).toContain("Cannot find module 'leftpad'");
+  });
+});
+
+describe('a worker with one slot', () => {
+  it('sets lanes up ahead of their own commands, whoever else wants the slot', async () => {
+    const other = new EnvironmentFolder();
+    other.addRepository('api', 'a', 'b');
+    other.define(
+      'name: primary',
+      `root: ${other.root}`,
+      'linkedWorktreeLanes: true',
+      'repositories: [{ path: api, setup: { command: "echo $CODELANES_WORKTREE > ran" } }]',
+    );
+    const single = await EnvironmentDeployment.start(other, { slots: 1 });
+    try {
+      const run = (worktree?: string) =>
+        single.caller().run('cat ran || true', worktree, { more: api, queueWaitMs: 60_000 });
+      const results = await Promise.all([run('a'), run('b'), run(), run('a'), run('b')]);
+      expect(results.map(({ stdout }) => stdout)).toEqual(['a\n', 'b\n', '', 'a\n', 'b\n']);
+    } finally {
+      await single.stop();
+      other.remove();
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import type { CallState, Lane, ProgrammaticContinuation, ToolResult } from '@codelanes/protocol';
+import { CodelanesError } from '@codelanes/protocol';
+import type { PausedCall, SchedulerStore } from '../scheduler/store.js';
+import { callIdOfToken, isTokenOf } from './continuation-token.js';
+import type { Dispatcher, ScriptEnd } from './dispatcher.js';
+
+/** Who sends a programmatic request, and under which name of its own. */
+export interface Asking {
+  readonly principal: string;
+  readonly requestId?: string | undefined;
+}
+
+/** A script that a token lets go on. */
+export interface Continued {
+  readonly callId: string;
+  readonly lane: Lane;
+  readonly pause: PausedCall;
+  readonly results: readonly ToolResult[];
+}
+
+/**
+ * The id of the call that a caller begins under a name of its own: the same at every bridge, so that each of them knows
+ * the name again, to stop the call or to refuse another one.
+ */
+export function callIdOfRequest(principal: string, requestId: string): string {
+  const text = JSON.stringify(['codelanes programmatic request', principal, requestId]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Lets paused scripts go on, and stops them, for the principals whose they are. */
+export class Continuations {
+  readonly #store: SchedulerStore;
+  readonly #dispatcher: Dispatcher;
+  /** Calls by the name of the request that lets them go on, while it is answered. */
+  readonly #named = new Map<string, string>();
+
+  constructor(store: SchedulerStore, dispatcher: Dispatcher) {
+    this.#store = store;
+    this.#dispatcher = dispatcher;
+  }
+
+  /**
+   * The script that a continuation is for.
+   *
+   * @throws CodelanesError `CONTINUATION_NOT_FOUND` for a token of nobody's or another one's script, of one that has
+   * ended, or of an earlier pause; `CONTINUATION_CONFLICT` where it goes on already; `MALFORMED_REQUEST` for results of
+   * other tool calls than those that it waits for.
+   */
+  async find(principal: string, continuation: ProgrammaticContinuation): Promise<Continued> {
+    const { continuation_token: token, tool_results: results } = continuation;
+    const callId = callIdOfToken(token);
+    if (callId === undefined) throw notFound();
+    const [owned, pause] = await Promise.all([this.#store.call(callId), this.#store.paused(callId)]);
+    if (owned?.principal !== principal) throw notFound();
+    if (pause === undefined) throw isOver(owned.view.state) ? notFound() : conflict();
+    if (!isTokenOf(token, pause)) throw notFound();
+    return { callId, lane: owned.view.lane, pause, results: resultsOf(pause, results) };
+  }
+
+  /** @throws CodelanesError `CONTINUATION_CONFLICT`, `REQUEST_CONFLICT`; as `Dispatcher.resumeScript`. */
+  async goOn(
+    { principal, requestId }: Asking,
+    { callId, lane, results }: Continued,
+    callerGone: AbortSignal,
+  ): Promise<ScriptEnd> {
+    const name = requestId === undefined ? undefined : callIdOfRequest(principal, requestId);
+    if (name !== undefined && this.#named.has(name)) {
+      throw new CodelanesError('REQUEST_CONFLICT', 'A programmatic request of this id is being answered.');
+    }
+    if (name !== undefined) this.#named.set(name, callId);
+    const enter = async () => {
+      const resumed = await this.#store.resume(callId, results);
+      if (resumed !== 'resumed') throw resumed === undefined ? notFound() : conflict();
+    };
+    try {
+      return await this.#dispatcher.resumeScript({ callId, lane }, enter, callerGone);
+    } finally {
+      if (name !== undefined) this.#named.delete(name);
+    }
+  }
+
+  /** Asks for the end of what a request of that name does; `false` where it has ended, or never was. */
+  async cancel({ principal, requestId }: Required<Asking>): Promise<boolean> {
+    if (requestId === undefined) return false;
+    const name = callIdOfRequest(principal, requestId);
+    const callId = this.#named.get(name) ?? name;
+    const owned = await this.#store.call(callId);
+    if (owned?.principal !== principal || isOver(owned.view.state)) return false;
+    await this.#store.cancel(callId);
+    return true;
+  }
+}
+
+function isOver(state: CallState): boolean {
+  return state === 'settled' || state === 'withdrawn' || state === 'interrupted';
+}
+
+function resultsOf(
+  { toolCalls }: PausedCall,
+  sent: ProgrammaticContinuation['tool_results'],
+): readonly ToolResult[] {
+  const asked = new Set(toolCalls.map(({ id }) => id));
+  for (const { call_id: id } of sent) {
+    if (!asked.delete(id)) throw wrongResults(`the script does not wait for the tool call "${id}"`);
+  }
+  const [missing] = asked;
+  if (missing !== undefined) throw wrongResults(`the tool call "${missing}" has no result`);
+  return sent.map(({ call_id: callId, result, is_error: isError, error_message: message }) =>
+    isError === true
+      ? { callId, error: message ?? (typeof result === 'string' ? result : 'The tool failed.') }
+      : { callId, result: result ?? null },
+  );
+}
+
+function wrongResults(fault: string): CodelanesError {
+  return new CodelanesError('MALFORMED_REQUEST', `The request is malformed: body.tool_results: ${fault}.`);
+}
+
+function notFound(): CodelanesError {
+  return new CodelanesError(
+    'CONTINUATION_NOT_FOUND',
+    'No script of this caller waits with this continuation token, or none any more.',
+  );
+}
+
+function conflict(): CodelanesError {
+  return new CodelanesError('CONTINUATION_CONFLICT', 'The script goes on already, with another request.');
+}

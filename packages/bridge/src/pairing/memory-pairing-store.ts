@@ -1,0 +1,103 @@
+import type { PairingStore, RecordName } from './pairing-store.js';
+import type { KeptRecord, PairingFile } from './pairing-file.js';
+
+/** Between two looks for nonces that may be forgotten. */
+const sweepMs = 60_000;
+
+/** The pairings of one bridge; kept in a file where it is given one. */
+export class MemoryPairingStore implements PairingStore {
+  readonly #records: Map<string, KeptRecord>;
+  readonly #nonces = new Map<string, number>();
+  readonly #listeners = new Set<(workerId: string | undefined) => void>();
+  readonly #file: PairingFile | undefined;
+  readonly #now: () => number;
+  readonly #openedAt: number;
+  #sweptAt: number;
+  /** Changes are made one after the other, as each has to be in the file before it is told of. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(records: Map<string, KeptRecord>, file: PairingFile | undefined, now: () => number) {
+    this.#records = records;
+    this.#file = file;
+    this.#now = now;
+    this.#openedAt = now();
+    this.#sweptAt = this.#openedAt;
+  }
+
+  /** @throws Error where the file is there and cannot be used. */
+  static async open(file?: PairingFile, now: () => number = Date.now): Promise<MemoryPairingStore> {
+    return new MemoryPairingStore((await file?.read()) ?? new Map<string, KeptRecord>(), file, now);
+  }
+
+  get isLasting(): boolean {
+    return this.#file !== undefined;
+  }
+
+  read(name: RecordName): Promise<string | undefined> {
+    return Promise.resolve(this.#find(keyOf(name)));
+  }
+
+  replace(
+    name: RecordName,
+    expected: string | undefined,
+    next: string | undefined,
+    keptMs: number,
+  ): Promise<boolean> {
+    const change = this.#last.then(() => this.#replace(name, expected, next, keptMs));
+    this.#last = change.catch(() => undefined);
+    return change;
+  }
+
+  /** What was signed before the start may have been used then: of that nothing is known any more. */
+  useNonce(workerId: string, nonce: string, signedAt: number, keptMs: number): Promise<boolean> {
+    const now = this.#now();
+    this.#sweep(now);
+    const key = `${workerId} ${nonce}`;
+    const isNew = signedAt >= this.#openedAt && (this.#nonces.get(key) ?? 0) <= now;
+    if (isNew) this.#nonces.set(key, now + keptMs);
+    return Promise.resolve(isNew);
+  }
+
+  watch(listener: (workerId: string | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
+  async #replace(
+    name: RecordName,
+    expected: string | undefined,
+    next: string | undefined,
+    keptMs: number,
+  ): Promise<boolean> {
+    const key = keyOf(name);
+    if (this.#find(key) !== expected) return false;
+    const records = new Map(this.#records);
+    if (next === undefined) records.delete(key);
+    else records.set(key, { text: next, until: this.#now() + keptMs });
+    for (const [each, { until }] of records) if (until <= this.#now()) records.delete(each);
+    await this.#file?.write(records);
+    this.#records.clear();
+    for (const [each, record] of records) this.#records.set(each, record);
+    if ('worker' in name) for (const listener of this.#listeners) listener(name.worker);
+    return true;
+  }
+
+  #find(key: string): string | undefined {
+    const record = this.#records.get(key);
+    return record === undefined || record.until <= this.#now() ? undefined : record.text;
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < sweepMs) return;
+    this.#sweptAt = now;
+    for (const [key, until] of this.#nonces) if (until <= now) this.#nonces.delete(key);
+  }
+}
+
+function keyOf(name: RecordName): string {
+  return 'worker' in name ? `worker ${name.worker}` : `code ${name.code}`;
+}

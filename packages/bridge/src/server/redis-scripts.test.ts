@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RedisServer } from '../scheduler/testing/redis-server.js';
+import { endScript, goOn, pauseAt, programmaticPath, runScript, toolCall } from './testing/scripts.js';
+import { TestBridge } from './testing/test-bridge.js';
+import { TestWorker } from './testing/test-worker.js';
+
+let server: RedisServer;
+let prefixes = 0;
+let one: TestBridge;
+let other: TestBridge;
+let worker: TestWorker;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+
+afterAll(async () => {
+  await server.stop();
+});
+
+beforeEach(async () => {
+  prefixes += 1;
+  one = await startBridge();
+  other = await startBridge();
+  worker = await TestWorker.registered(one);
+});
+
+afterEach(async () => {
+  await Promise.all([one.close(), other.close()]);
+});
+
+function startBridge(): Promise<TestBridge> {
+  return TestBridge.start({ store: { kind: 'redis', url: server.url, prefix: `scripts-${prefixes}` } });
+}
+
+const named = { headers: { 'x-librechat-code-request-id': 'r1' } };
+
+function cancelAt(bridge: TestBridge) {
+  return bridge.send(`${programmaticPath}/cancel`, { as: 'caller', body: { request_id: 'r1' } });
+}
+
+/** A script that waits for a tool call, and was begun at that bridge. */
+async function pausedAt(bridge: TestBridge) {
+  const begun = runScript(bridge, {}, named);
+  const assignment = await worker.next();
+  await pauseAt(worker, assignment, toolCall(1));
+  return { assignment, answer: await begun };
+}
+
+describe('a script at two bridges of one Redis', () => {
+  it('is begun at one, goes on at the other, and ends at the first', async () => {
+    const { assignment, answer } = await pausedAt(one);
+    const there = goOn(other, answer);
+    const resumed = await worker.next();
+    expect(resumed).toMatchObject({
+      callId: assignment.callId,
+      request: { operation: 'resume_script', results: [{ callId: 'call_001', result: 'web-search' }] },
+    });
+    expect((await goOn(one, answer)).status).toBe(409);
+    await pauseAt(worker, resumed, toolCall(2));
+    const here = goOn(one, await there);
+    await endScript(worker, await worker.next(), { stdout: 'done\n' });
+    expect((await here).json).toMatchObject({ status: 'completed', stdout: 'done\n' });
+    expect((await goOn(other, await there)).status).toBe(404);
+  });
+
+  it('waits on where the bridge that it was begun at has ended', async () => {
+    const third = await startBridge();
+    const { answer } = await pausedAt(third);
+    await third.close();
+    const continued = goOn(one, answer);
+    await endScript(worker, await worker.next());
+    expect((await continued).json).toMatchObject({ status: 'completed' });
+  });
+
+  it('is cancelled by its name at either of them', async () => {
+    const { assignment, answer } = await pausedAt(one);
+    expect((await cancelAt(other)).status).toBe(202);
+    expect((await worker.poll()).cancellations).toEqual([assignment.callId]);
+    expect((await goOn(other, answer)).status).toBe(404);
+    expect((await cancelAt(one)).status).toBe(200);
+  });
+
+  it('is begun once under one name', async () => {
+    const begun = runScript(one, {}, named);
+    const assignment = await worker.next();
+    expect((await runScript(other, {}, named)).status).toBe(409);
+    await endScript(worker, assignment);
+    expect((await begun).status).toBe(200);
+  });
+});

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import { hostProcesses } from '../lanes/processes.js';
+import { findPerl } from '../network/listener-program.js';
+import { Standby } from './standby.js';
+
+let fixture: LaneFixture;
+let standby: Standby;
+beforeAll(() => {
+  fixture = new LaneFixture(['a']);
+});
+beforeEach(() => {
+  standby = new Standby(findPerl(), 1);
+});
+afterEach(() => {
+  standby.close();
+});
+afterAll(() => {
+  fixture.remove();
+});
+
+const untilReady = () => expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(1);
+
+describe('Standby', () => {
+  it('gives a command the very view that a sandbox of a new process gives', async () => {
+    const look =
+      'env | sort; grep -E "Sig|Cap|NoNew|Seccomp" /proc/self/status; ulimit -a; umask; pwd; ls /proc/self/fd; ' +
+      'cut -d" " -f4- /proc/self/mountinfo | sed "s/bindfile[^/]*//"; git status; git config --list';
+    const ofNew = await fixture.inWorktree('a', look);
+    await untilReady();
+    const take = vi.spyOn(standby, 'take');
+    const ofReady = await fixture.inWorktree('a', look, { standby });
+    expect(take.mock.results[0]?.value).toBeDefined();
+    expect(ofReady).toEqual(ofNew);
+    expect(ofReady.stdout).toContain('/.git/config');
+  });
+
+  it('starts the next one when one was taken', async () => {
+    await untilReady();
+    await fixture.inWorktree('a', 'true', { standby });
+    await untilReady();
+    expect((await fixture.inWorktree('a', 'exit 3', { standby })).exitCode).toBe(3);
+  });
+
+  it('passes words of any kind on as they are', async () => {
+    await untilReady();
+    const words = `'a' "b" $HOME\\n\n\t* ü 💡`;
+    const { stdout } = await fixture.inWorktree('a', `cat <<'end'\n${words}\nend`, { standby });
+    expect(stdout).toBe(`${words}\n`);
+  });
+
+  it('runs the command only when the journal has been written', async () => {
+    await untilReady();
+    const ran = join(fixture.path('a'), 'ran');
+    const refused = fixture.inWorktree('a', 'touch ran', {
+      standby,
+      journalStart: (init) => {
+        expect([hostProcesses.isGone(init), existsSync(ran)]).toEqual([false, false]);
+        return Promise.reject(new Error('the disk is full'));
+      },
+    });
+    await expect(refused).rejects.toThrow('the disk is full');
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('says why a sandbox could not be started', async () => {
+    await untilReady();
+    const run = fixture.inWorktree('a', 'true', { standby, bwrap: '/nowhere/bwrap' });
+    await expect(run).rejects.toThrow('/nowhere/bwrap: No such file or directory');
+  });
+
+  it('leaves when nobody can give an order any more', async () => {
+    await untilReady();
+    const taken = standby.take();
+    if (taken === undefined) throw new Error('One was ready.');
+    const left = once(taken.child, 'exit');
+    taken.gate.destroy();
+    expect(await left).toEqual([125, null]);
+  });
+
+  it('has nothing ready where a process cannot stand by, and commands run all the same', async () => {
+    const useless = new Standby('/bin/false', 1);
+    const none = new Standby(undefined, 1);
+    for (const each of [useless, none]) {
+      expect((await fixture.inWorktree('a', 'echo ran', { standby: each })).stdout).toBe('ran\n');
+      expect(each.ready).toBe(0);
+      each.close();
+    }
+  });
+
+  it('gives nothing out when it is closed', async () => {
+    await untilReady();
+    standby.close();
+    expect([standby.ready, standby.take()]).toEqual([0, undefined]);
+  });
+});

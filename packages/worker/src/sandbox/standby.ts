@@ -1,0 +1,107 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { closeInheritedDescriptors } from './inherited-descriptors.js';
+import { pipesOf, type SandboxPipes } from './sandbox-pipes.js';
+import { standbyArguments } from './standby-program.js';
+import { unnamedFile } from './unnamed-file.js';
+
+/** The next ones are started this many milliseconds after one was taken, while its sandbox is being built. */
+const refillAfterMs = 5;
+
+/** A process that waits for an order on its gate. */
+export interface StandingBy extends SandboxPipes {
+  readonly child: ChildProcess;
+  /** Descriptor of its status file, which is the taker's to close. */
+  readonly status: number;
+}
+
+/**
+ * Processes that were started ahead of time and wait to become sandboxes. To start one copies the map of the worker's
+ * memory, some milliseconds in which the worker does nothing else; here that is done while nobody waits for it. One
+ * that stands by holds nothing of any lane, and leaves with the worker. Must be used on the main thread: a sandbox
+ * dies with the thread that started it.
+ */
+export class Standby {
+  readonly #perl: string | undefined;
+  readonly #kept: number;
+  readonly #all = new Set<StandingBy>();
+  readonly #ready: StandingBy[] = [];
+  #refill: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  /**
+   * @param perl The machine's Perl; without it nothing stands by, and whoever would take one starts anew.
+   * @param kept How many stand by.
+   */
+  constructor(perl: string | undefined, kept: number) {
+    // What whoever started the worker left open would be the sandbox's too.
+    closeInheritedDescriptors();
+    this.#perl = perl;
+    this.#kept = kept;
+    this.#start();
+  }
+
+  /** How many are ready to be taken. */
+  get ready(): number {
+    return this.#ready.length;
+  }
+
+  /** The one that has waited longest, if one is ready. */
+  take(): StandingBy | undefined {
+    this.#refill ??= setTimeout(() => {
+      this.#refill = undefined;
+      this.#start();
+    }, refillAfterMs).unref();
+    const taken = this.#ready.shift();
+    if (taken === undefined) return undefined;
+    this.#all.delete(taken);
+    taken.child.ref();
+    taken.gate.ref();
+    return taken;
+  }
+
+  /** Ends them all; nothing stands by any more. */
+  close(): void {
+    this.#isOver = true;
+    clearTimeout(this.#refill);
+    this.#ready.length = 0;
+    for (const { child } of this.#all) child.kill('SIGKILL');
+  }
+
+  /** One at a time: the worker has other work to do in between. */
+  #start(): void {
+    if (this.#perl === undefined || this.#isOver || this.#all.size >= this.#kept) return;
+    const status = unnamedFile('');
+    try {
+      const child = spawn(this.#perl, standbyArguments(process.pid, status), {
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe', status],
+        env: {},
+      });
+      this.#follow({ child, ...pipesOf(child), status });
+    } catch {
+      // Whoever starts anew meets the same fault, and says so.
+      closeSync(status);
+    }
+  }
+
+  #follow(standing: StandingBy): void {
+    const { child, gate, status } = standing;
+    this.#all.add(standing);
+    child.unref();
+    gate.unref();
+    gate.on('error', () => undefined);
+    child.on('error', () => undefined);
+    gate.once('data', () => {
+      this.#ready.push(standing);
+      this.#start();
+    });
+    child.once('exit', () => {
+      if (!this.#all.delete(standing)) return;
+      closeSync(status);
+      const place = this.#ready.indexOf(standing);
+      // One that never came so far cannot look at the worker's descriptors, and neither could the next.
+      if (place === -1) this.#isOver = true;
+      else this.#ready.splice(place, 1);
+    });
+  }
+}

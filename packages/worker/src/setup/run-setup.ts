@@ -1,0 +1,221 @@
+import { CodelanesError } from '@codelanes/protocol';
+import type { LaneOutcome } from '../commands/run-in-lane.js';
+import { Directory } from '../files/directory.js';
+import { FileRefusal } from '../files/refusal.js';
+import { readPlace, textOf } from '../sandbox/audit/place.js';
+import { hashBytesOf } from '../git/split-index.js';
+import { openCheckout, type CheckoutPin } from '../lanes/checkout.js';
+import { readPointer } from '../lanes/git-pointer.js';
+import { hostProcesses } from '../lanes/processes.js';
+import type { WorktreeLane } from '../sandbox/lane-facts.js';
+import { copyFiles } from './copy-files.js';
+import { watchLeftRunning, type WatchedCommand } from './left-running.js';
+import { SetupLog } from './setup-log.js';
+import type { EndedRecord, SetupRecord } from './setup-record.js';
+import type { SetupStates, VerifiedWorktree } from './setup-states.js';
+import { setupVariables } from './variables.js';
+
+/** What is to be run in the wall of the worktree. */
+export interface SetupCommand {
+  readonly command: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Told of both streams as they come. */
+  readonly onOutput: (chunk: Uint8Array) => void;
+}
+
+export interface SetupRun {
+  readonly states: SetupStates;
+  readonly worktree: VerifiedWorktree;
+  /** As verified; its descriptors stay open until the run has ended. */
+  readonly facts: WorktreeLane;
+  readonly checkout: CheckoutPin;
+  readonly lane: readonly string[];
+  /** Canonical path of the environment's root. */
+  readonly root: string;
+  /** As declared. */
+  readonly repository: string;
+  readonly call: string;
+  readonly shell: string;
+  readonly signal: AbortSignal;
+  /** Runs a command walled into the worktree, journalled as every other. */
+  readonly run: (command: SetupCommand) => Promise<LaneOutcome>;
+  /** Told of a fault of the worker's own; the setup has failed then. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Sets a worktree up: copies what the definition names, then runs its command there. What came of it is on disk when
+ * the promise resolves; until then the worktree is not ready, whatever ends the worker. Nothing in the tree is ever
+ * removed. Of several at once for one worktree only the first runs, and all are told what came of it.
+ */
+export function runSetup(run: SetupRun): Promise<EndedRecord> {
+  const { states, worktree, lane, call, onFault } = run;
+  return states.run(worktree, async (key) => {
+    const begun = { version: 1, lane, ...key, call, startedAt: Date.now() } as const;
+    try {
+      return await runLogged(run, begun);
+    } catch (error) {
+      onFault(error);
+      const reason = "What came of it could not be kept: the worker's log says why.";
+      const record = { ...begun, endedAt: Date.now(), state: 'failed', reason, logEnd: '' } as const;
+      // Else every command would have it run again.
+      states.suppose(worktree.name, record);
+      return record;
+    }
+  });
+}
+
+async function runLogged(run: SetupRun, begun: Begun): Promise<EndedRecord> {
+  const { states, worktree } = run;
+  const log = SetupLog.create(states.folderOf(worktree.name), begun);
+  try {
+    return await new Setup(run, begun, log).run();
+  } finally {
+    log.close();
+  }
+}
+
+/** What is known of a run from its beginning. */
+type Begun = Pick<SetupRecord, 'version' | 'lane' | 'worktree' | 'setup' | 'call' | 'startedAt'>;
+
+type Came =
+  | { readonly state: 'interrupted' }
+  | { readonly state: 'ready'; readonly leftRunning: readonly string[] }
+  | { readonly state: 'failed'; readonly reason: string };
+
+class Setup {
+  readonly #run: SetupRun;
+  readonly #begun: Begun;
+  readonly #log: SetupLog;
+
+  constructor(run: SetupRun, begun: Begun, log: SetupLog) {
+    this.#run = run;
+    this.#begun = begun;
+    this.#log = log;
+  }
+
+  /** Rejects only where its records cannot be written. */
+  async run(): Promise<EndedRecord> {
+    const { states, worktree } = this.#run;
+    await states.keep(worktree.name, this.#runningRecord());
+    const record = this.#ended(await this.#outcome());
+    await states.keep(worktree.name, record);
+    return record;
+  }
+
+  #runningRecord(): SetupRecord {
+    const worker = hostProcesses.identify(process.pid);
+    if (worker === undefined) throw new Error('The kernel does not know this process.');
+    return { ...this.#begun, state: 'running', worker };
+  }
+
+  #ended(came: Came): EndedRecord {
+    const ended = { ...this.#begun, endedAt: Date.now() };
+    switch (came.state) {
+      case 'failed': {
+        const logEnd = this.#log.end();
+        this.#log.say(came.reason);
+        return { ...ended, ...came, logEnd };
+      }
+      case 'ready':
+      case 'interrupted':
+        this.#log.say(came.state === 'ready' ? 'The worktree is ready.' : 'The setup was stopped.');
+        return { ...ended, ...came };
+    }
+  }
+
+  async #outcome(): Promise<Came> {
+    try {
+      await this.#copy();
+      return await this.#command();
+    } catch (error) {
+      if (this.#run.signal.aborted) return { state: 'interrupted' };
+      if (error instanceof FileRefusal)
+        return { state: 'failed', reason: `A file cannot be copied: ${error.message}` };
+      if (CodelanesError.is(error)) return { state: 'failed', reason: error.message };
+      this.#run.onFault(error);
+      return { state: 'failed', reason: 'The worker met a fault of its own: its log says more.' };
+    }
+  }
+
+  async #copy(): Promise<void> {
+    const { states, facts, checkout } = this.#run;
+    const opened = openCheckout(checkout.root, checkout);
+    const top = Directory.open(`/proc/self/fd/${facts.descriptors.worktree}`);
+    const git = this.#metadata();
+    try {
+      await copyFiles({
+        paths: states.setup.copy ?? [],
+        checkout: { top: opened.directory, git: opened.git },
+        worktree: { top, git },
+        hashBytes: hashBytesOf(textOf(readPlace(opened.git, ['config'])) ?? ''),
+        say: (line) => {
+          this.#log.say(line);
+        },
+      });
+    } finally {
+      git.close();
+      top.close();
+      opened.close();
+    }
+  }
+
+  async #command(): Promise<Came> {
+    const { states, shell, run, signal } = this.#run;
+    const { command, timeoutMs } = states.setup;
+    const watched = watchLeftRunning(command, shell);
+    const outcome = await run({
+      command: watched.command,
+      variables: this.#variables(),
+      timeoutMs,
+      onOutput: (chunk) => {
+        this.#log.write(chunk);
+      },
+    });
+    for (const notice of outcome.notices) this.#log.say(notice);
+    const isStopped = signal.aborted || outcome.ending.kind === 'cancelled';
+    return isStopped ? { state: 'interrupted' } : cameOf(outcome, watched, timeoutMs);
+  }
+
+  #variables() {
+    const { root, repository, worktree, facts } = this.#run;
+    return setupVariables({
+      root,
+      repository,
+      worktree: worktree.name,
+      path: facts.lanePath,
+      branch: this.#branch(),
+    });
+  }
+
+  #branch(): string | undefined {
+    const metadata = this.#metadata();
+    try {
+      return /^ref: refs\/heads\/(.+)$/u.exec(readPointer(metadata, 'HEAD').text)?.[1];
+    } finally {
+      metadata.close();
+    }
+  }
+
+  #metadata(): Directory {
+    return Directory.open(`/proc/self/fd/${this.#run.facts.descriptors.metadata}`);
+  }
+}
+
+function cameOf(outcome: LaneOutcome, watched: WatchedCommand, timeoutMs: number): Came {
+  const { ending, gone, quarantine } = outcome;
+  const failed = (reason: string): Came => ({ state: 'failed', reason });
+  if (!gone || quarantine !== undefined) return failed(quarantine ?? 'What it started could not be ended.');
+  switch (ending.kind) {
+    case 'exited':
+      if (ending.code !== 0) return failed(`It ended with status ${ending.code}.`);
+      return { state: 'ready', leftRunning: watched.read(outcome.stderr) };
+    case 'timed_out':
+      return failed(`It took longer than ${timeoutMs / 1000} s, and was ended with all that it had started.`);
+    case 'signalled':
+      return failed(`Its sandbox was ended by ${ending.signal}.`);
+    case 'cancelled':
+      return { state: 'interrupted' };
+  }
+}

@@ -1,0 +1,225 @@
+import { CodelanesError, describeLane, laneSchema, limits } from '@codelanes/protocol';
+import type { Lane, Report, SetupResult } from '@codelanes/protocol';
+import type { Logger } from 'pino';
+import { worktreeNames } from '../lanes/worktrees.js';
+import { watchRetries } from '../setup/retries.js';
+import { runSetup } from '../setup/run-setup.js';
+import type { FailedRecord } from '../setup/setup-record.js';
+import type { SetupStates, VerifiedWorktree } from '../setup/setup-states.js';
+import { openLane, type OpenedLane } from './opened-lane.js';
+import { runWalled, type CommandCall, type CommandSetting } from './run-command.js';
+import type { ServedRoot } from './served-root.js';
+import { repositoriesBeneath, repositoryOf, type ServedRepository } from './served-tree.js';
+
+/** Bytes of a setup's output by which it is judged; its log keeps more. */
+const judgedOutputBytes = 64 * 1024;
+
+/** A command has reached a lane whose setup has yet to run: it keeps its place and is offered again. */
+export class LaneUnready extends Error {
+  override readonly name = 'LaneUnready';
+  readonly lane: Lane;
+  readonly timeoutMs: number;
+
+  constructor(lane: Lane, timeoutMs: number) {
+    super(`The setup of ${describeLane(lane)} has yet to run.`);
+    this.lane = lane;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** What makes the bridge ask for the setup ahead of the lane's calls. */
+  get report(): Report {
+    return { state: 'unready', lane: this.lane, timeoutMs: this.timeoutMs };
+  }
+}
+
+/** A worktree lane of a repository that has a setup. */
+interface LaneWithSetup {
+  readonly repository: ServedRepository;
+  readonly states: SetupStates;
+  readonly worktree: VerifiedWorktree;
+}
+
+export interface LaneSetupsOptions {
+  readonly roots: readonly ServedRoot[];
+  readonly report: (report: Report) => void;
+  readonly log: Logger;
+}
+
+/** The setups of the lanes of a worker: what a command may rely on, and when the bridge is to ask for a run. */
+export class LaneSetups {
+  readonly #options: LaneSetupsOptions;
+
+  constructor(options: LaneSetupsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Lets a command into a lane that is ready, or that has no setup.
+   *
+   * @returns what the command is to be told in its last lines.
+   * @throws {LaneUnready} where the setup has yet to run.
+   * @throws {CodelanesError} `WORKSPACE_SETUP_FAILED` with the end of its log and how to run it again.
+   */
+  admit(root: ServedRoot, lane: Lane, opened: OpenedLane): readonly string[] {
+    const found = laneWithSetup(root, lane, opened);
+    if (found === undefined) return [];
+    const { states, worktree } = found;
+    const readiness = states.of(worktree);
+    switch (readiness.state) {
+      case 'ready':
+        return states.takeLeftRunning(worktree.name).map(leftRunningNotice);
+      case 'failed':
+        throw new CodelanesError('WORKSPACE_SETUP_FAILED', failureText(lane, readiness.record));
+      case 'unready':
+        throw new LaneUnready(lane, states.setup.timeoutMs);
+    }
+  }
+
+  /**
+   * Does what a setup call asks for, unless it has been done.
+   *
+   * @throws {CodelanesError} `WORKER_MISMATCH` for a lane without a setup; `EXECUTION_ABORTED` for one that was
+   *   stopped, and which is unready then.
+   */
+  async run(call: CommandCall, setting: CommandSetting, opened: OpenedLane): Promise<SetupResult> {
+    const { root, assignment, signal } = call;
+    const found = laneWithSetup(root, assignment.lane, opened);
+    if (found === undefined || opened.facts.kind !== 'worktree') {
+      throw new CodelanesError('WORKER_MISMATCH', `${describeLane(assignment.lane)} has no setup.`);
+    }
+    const { repository, states, worktree } = found;
+    const { state } = states.of(worktree);
+    if (state !== 'unready') return resultOf(state);
+    const record = await runSetup({
+      states,
+      worktree,
+      facts: opened.facts,
+      checkout: repository.layout.pin,
+      lane: assignment.lane,
+      root: root.path,
+      repository: repository.repository,
+      call: assignment.callId,
+      shell: setting.machine.shell,
+      signal,
+      run: (command) => runWalled(setting, call, { ...command, maxOutputBytes: judgedOutputBytes }, opened),
+      onFault: (error) => {
+        this.#options.log.error({ err: error, callId: assignment.callId }, 'a setup failed in the worker');
+      },
+    });
+    if (record.state === 'interrupted') {
+      throw new CodelanesError('EXECUTION_ABORTED', 'The setup was stopped while it ran.');
+    }
+    return resultOf(record.state);
+  }
+
+  /** A command that had a lane for itself has ended: it may have made worktrees, which are set up at once. */
+  lookBeneath(root: ServedRoot, lane: Lane): void {
+    const own = lane.length === 2 ? repositoryOf(root, lane) : undefined;
+    for (const repository of own === undefined ? repositoriesBeneath(root, lane) : [own]) {
+      if (repository.setups === undefined) continue;
+      try {
+        repository.setups.look(worktreeNames(repository.layout.pin));
+      } catch (error) {
+        // A checkout that does not verify has no lanes.
+        if (!CodelanesError.is(error)) throw error;
+      }
+      this.#announce(root, repository, repository.setups);
+    }
+  }
+
+  /** Says of every setup that nobody's command waits for that it is to run; a bridge may have forgotten it. */
+  announceAll(): void {
+    for (const root of this.#options.roots) {
+      for (const repository of root.repositories) {
+        if (repository.setups !== undefined) this.#announce(root, repository, repository.setups);
+      }
+    }
+  }
+
+  /** Takes the retries that operators ask for, until the returned function is called. */
+  watch(): () => void {
+    const { roots, log } = this.#options;
+    const stops = roots.flatMap((root) =>
+      root.repositories.flatMap((repository) => {
+        const { setups } = repository;
+        if (setups === undefined) return [];
+        const onError = (error: unknown) => {
+          log.error({ err: error }, 'a setup could not be retried');
+        };
+        const take = (name: string) => {
+          this.#retry(root, repository, setups, name).catch(onError);
+        };
+        return [watchRetries(repository.stateDir, { take, onError })];
+      }),
+    );
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  async #retry(
+    root: ServedRoot,
+    repository: ServedRepository,
+    states: SetupStates,
+    name: string,
+  ): Promise<void> {
+    if (!(await states.retry(name))) return;
+    this.#options.log.warn({ repository: repository.workspaceId, worktree: name }, 'a setup is retried');
+    this.#announce(root, repository, states);
+  }
+
+  #announce(root: ServedRoot, repository: ServedRepository, states: SetupStates): void {
+    if (!repository.hasLanes) return;
+    for (const name of states.wanted) {
+      const lane = laneSchema.parse([...repository.lane, `worktree:${name}`]);
+      if (isUnready(root, lane)) {
+        this.#options.report({ state: 'unready', lane, timeoutMs: states.setup.timeoutMs });
+      } else states.noLongerWanted(name);
+    }
+  }
+}
+
+function laneWithSetup(
+  root: ServedRoot,
+  lane: readonly string[],
+  { identity }: OpenedLane,
+): LaneWithSetup | undefined {
+  const repository = repositoryOf(root, lane);
+  const states = repository?.setups;
+  if (repository === undefined || states === undefined || identity === undefined) return undefined;
+  const name = lane.at(-1)?.slice('worktree:'.length) ?? '';
+  return { repository, states, worktree: { name, identity } };
+}
+
+/** A folder that does not verify as a worktree is no lane, and has no setup. */
+function isUnready(root: ServedRoot, lane: Lane): boolean {
+  let opened: OpenedLane;
+  try {
+    opened = openLane(root, lane);
+  } catch (error) {
+    if (CodelanesError.is(error)) return false;
+    throw error;
+  }
+  try {
+    const found = laneWithSetup(root, lane, opened);
+    return found?.states.of(found.worktree).state === 'unready';
+  } finally {
+    opened.close();
+  }
+}
+
+function resultOf(state: SetupResult['state']): SetupResult {
+  return { protocolVersion: 1, operation: 'setup', state };
+}
+
+function leftRunningNotice(name: string): string {
+  return `The setup of this lane left "${name}" running, which was ended with it: start it in the command that needs it.`;
+}
+
+/** The end of the log goes last, as it is what may be cut off. */
+function failureText(lane: Lane, { reason, logEnd }: FailedRecord): string {
+  const where = describeLane(lane);
+  const retry = `mend it, then run "codelanes setup retry ${where}" on the worker's machine`;
+  const text = `The setup of ${where} failed. ${reason} To go on, ${retry}.`;
+  return logEnd === '' ? text : `${text} Its log ends:\n${logEnd}`.slice(0, limits.errorMessageLength);
+}

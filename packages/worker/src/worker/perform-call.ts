@@ -1,0 +1,107 @@
+import { CodelanesError } from '@codelanes/protocol';
+import type { Assignment, CallRequest, CallResult, Pause, Settlement } from '@codelanes/protocol';
+import { withinTime } from '../clock/within-time.js';
+import type { ProcessIdentity } from '../lanes/processes.js';
+import { isFileToolRequest, runTool, type FileToolRequest } from '../tools/run-tool.js';
+import type { CallDeskOptions } from './call-desk.js';
+import type { LaneSetups } from './lane-setups.js';
+import { openLane, type OpenedLane } from './opened-lane.js';
+import { settleOwedAudits, type AuditSetting } from './owed-audit.js';
+import { runCommand } from './run-command.js';
+import { notPaused, type Scripts } from './scripts.js';
+import type { ServedRoot } from './served-root.js';
+import { treeOf } from './served-tree.js';
+import type { Stopwatch } from './stopwatch.js';
+import { toolContext } from './tool-setting.js';
+
+export interface PerformSetting extends Omit<CallDeskOptions, 'roots' | 'slots' | 'scripts'> {
+  readonly setups: LaneSetups;
+  readonly scripts: Scripts;
+}
+
+export interface CallToPerform {
+  readonly root: ServedRoot;
+  /** As its request says, not the wire. */
+  readonly assignment: Assignment;
+  readonly signal: AbortSignal;
+  /** Starts anew when a command does. */
+  readonly stopwatch: Stopwatch;
+}
+
+/** How a call has ended, or that it waits for tools. */
+export type Performed = Extract<Settlement, { status: 'fulfilled' }> | Pause;
+
+/**
+ * Does what a call asks for, in its lane, which is held for it and verifies now.
+ *
+ * @throws {CodelanesError} what the caller is told in place of a result.
+ * @throws {LaneUnready} for a command that has to wait for the setup of its lane; nothing of it has begun.
+ */
+export async function performCall(setting: PerformSetting, call: CallToPerform): Promise<Performed> {
+  const { request, callId } = call.assignment;
+  try {
+    return await performInLane(setting, call);
+  } catch (error) {
+    // A script that cannot go on where it stopped does not go on at all.
+    const wasPaused = request.operation === 'resume_script' && (await setting.scripts.kill(callId));
+    throw wasPaused && CodelanesError.is(error) ? notPaused(error.message) : error;
+  }
+}
+
+async function performInLane(setting: PerformSetting, call: CallToPerform): Promise<Performed> {
+  const { root, assignment, signal } = call;
+  const { request } = assignment;
+  const { commands, ripgrep, log } = setting;
+  // A read of instructions holds no lane: the command whose audit is owed may be running now.
+  const audits = { root, commands, log };
+  if (assignment.pool !== 'none') await settleOwedAudits(audits, assignment.lane);
+  const lane = openLane(root, assignment.lane);
+  try {
+    if (isFileToolRequest(request)) {
+      const result = await withinTime(assignment.executionMs, signal, (within) =>
+        runTool(toolContext({ root, lane, assignment, ripgrep, signal: within }), request),
+      );
+      return { status: 'fulfilled', result };
+    }
+    return await performWalled(setting, call, request, audits, lane);
+  } finally {
+    lane.close();
+  }
+}
+
+async function performWalled(
+  { commands, connection, setups, scripts }: PerformSetting,
+  { root, assignment, signal, stopwatch }: CallToPerform,
+  request: Exclude<CallRequest, FileToolRequest>,
+  audits: AuditSetting,
+  lane: OpenedLane,
+): Promise<Performed> {
+  if (commands === undefined) {
+    throw new CodelanesError('COMMAND_DISABLED', 'This machine cannot wall a command, so none is run.');
+  }
+  const onStart = (init: ProcessIdentity) => {
+    stopwatch.start();
+    const { callId, generation, token } = assignment;
+    connection.send({ kind: 'started', lease: { callId, generation, token }, init });
+  };
+  const tree = treeOf(root, assignment.lane);
+  const command = { root, tree, audits, assignment, signal, onStart };
+  switch (request.operation) {
+    case 'setup':
+      return fulfilled(await setups.run(command, commands(root, tree), lane));
+    case 'resume_script':
+      return scripts.resume(command, request, lane);
+    case 'run_script': {
+      const notices = setups.admit(root, assignment.lane, lane);
+      return scripts.start(commands(root, tree), { ...command, notices }, request, lane);
+    }
+    case 'execute_command': {
+      const notices = setups.admit(root, assignment.lane, lane);
+      return fulfilled(await runCommand(commands(root, tree), { ...command, notices }, request, lane));
+    }
+  }
+}
+
+function fulfilled(result: CallResult): Performed {
+  return { status: 'fulfilled', result };
+}
