@@ -73,8 +73,9 @@ export class Continuations {
       const resumed = await this.#store.resume(callId, results);
       if (resumed !== 'resumed') throw resumed === undefined ? notFound() : conflict();
     };
+    const answered = results.map((result) => result.callId);
     try {
-      return await this.#dispatcher.resumeScript({ callId, lane }, enter, callerGone);
+      return await this.#dispatcher.resumeScript({ callId, lane, answered }, enter, callerGone);
     } finally {
       if (name !== undefined) this.#named.delete(name);
     }

@@ -38,8 +38,11 @@ export type ScriptEnd = CallEnd | { readonly how: 'paused'; readonly pause: Paus
 /** A call as it is seen through. */
 interface Attended extends Pick<NewCall, 'callId' | 'lane' | 'executionMs'> {
   readonly operation: CallOperation;
-  /** It ran before: the queue is no place that it could leave as one that never did. */
-  readonly isResumed: boolean;
+  /**
+   * The tool calls whose results it goes on with, where it ran before: the queue is no place that it could leave as one
+   * that never did.
+   */
+  readonly answered?: readonly string[] | undefined;
 }
 
 /** Sees synchronous calls through: enters them, waits for their end, and takes back what is no longer wanted. */
@@ -79,16 +82,19 @@ export class Dispatcher {
   /** Resolves with the first pause of a script, or with its end; for the rest as `run`, which judges the end. */
   runScript(call: NewCall, patience: Patience): Promise<ScriptEnd> {
     const { callId, lane, executionMs, request } = call;
-    const attended = { callId, lane, executionMs, operation: request.operation, isResumed: false };
+    const attended = { callId, lane, executionMs, operation: request.operation };
     return this.#see(attended, patience, async () => {
       const submitted = await this.#store.submit(call);
       if (!submitted.ok) throw new CodelanesError(submitted.error.code, submitted.error.message);
     });
   }
 
-  /** Resolves with the next pause or the end of a script that `enter` lets go on. It is cancelled with its caller. */
+  /**
+   * Resolves with the next pause or the end of a script that `enter` lets go on, with the results of those tool calls. It
+   * is cancelled with its caller.
+   */
   resumeScript(
-    call: Pick<NewCall, 'callId' | 'lane'>,
+    call: Pick<NewCall, 'callId' | 'lane'> & { readonly answered: readonly string[] },
     enter: () => Promise<void>,
     callerGone: AbortSignal,
   ): Promise<ScriptEnd> {
@@ -96,7 +102,6 @@ export class Dispatcher {
       ...call,
       executionMs: limits.pausedScriptMs + limits.programmaticTimeoutMs,
       operation: 'run_script' as const,
-      isResumed: true,
     };
     return this.#see(attended, { queueWaitMs: limits.queueWaitMs, callerGone }, enter);
   }
@@ -156,7 +161,7 @@ export class Dispatcher {
         if (owned === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
         const pause = owned.view.state === 'paused' ? await this.#pauseOf(call, patience) : undefined;
         if (pause !== undefined) return { how: 'paused', pause };
-        if (waits(owned.view.state) && !call.isResumed) {
+        if (waits(owned.view.state) && call.answered === undefined) {
           answerDueAt = undefined;
           const why = this.#whyLeave(patience, queueEndsAt);
           if (why !== undefined) await this.#leave(call, why);
@@ -174,11 +179,19 @@ export class Dispatcher {
     }
   }
 
-  /** @throws where nobody is left to whom it could be told; the script is cancelled then. */
-  async #pauseOf({ callId }: Attended, { callerGone: gone }: Patience): Promise<PausedCall | undefined> {
-    if (!gone.aborted) return this.#store.paused(callId);
+  /**
+   * @throws where nobody is left to whom it could be told, or the store has lost that the script went on: told the same
+   * pause once more, a caller would run its tools twice. The script is cancelled then.
+   */
+  async #pauseOf(
+    { callId, answered = [] }: Attended,
+    { callerGone: gone }: Patience,
+  ): Promise<PausedCall | undefined> {
+    const pause = gone.aborted ? undefined : await this.#store.paused(callId);
+    const isKnown = pause?.toolCalls.some(({ id }) => answered.includes(id)) === true;
+    if (!gone.aborted && !isKnown) return pause;
     await this.#store.cancel(callId);
-    throw callerGone();
+    throw isKnown ? outcomeUnknown('the bridge’s store lost that the script went on.') : callerGone();
   }
 
   #whyLeave(patience: Patience, queueEndsAt: number): WithdrawReason | undefined {

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../scheduler/manual-clock.js';
+import { MemoryStore } from '../scheduler/memory-store.js';
+import { defaultSchedulerSettings } from '../scheduler/store.js';
+import { waitsForTool, WorkerAtStore } from '../scheduler/testing/worker-at-store.js';
+import { Dispatcher } from './dispatcher.js';
+
+const lane = ['primary', 'worktree:a'] as const;
+const answered = waitsForTool.toolCalls.map(({ id }) => id);
+const { signal } = new AbortController();
+
+let store: MemoryStore;
+let dispatcher: Dispatcher;
+let worker: WorkerAtStore;
+
+beforeEach(async () => {
+  const clock = new ManualClock();
+  store = new MemoryStore(defaultSchedulerSettings, clock);
+  dispatcher = new Dispatcher(store, { leaseTtlMs: 30_000, settlementGraceMs: 10_000 });
+  worker = new WorkerAtStore({ store, clock });
+  await worker.register();
+});
+
+afterEach(async () => {
+  await store.close();
+});
+
+describe('a script that goes on', () => {
+  it('is told of its next pause', async () => {
+    const callId = await worker.pausedScript(lane);
+    const results = answered.map((id) => ({ callId: id, result: 'found' }));
+    const resume = vi.fn(async () => {
+      await store.resume(callId, results);
+    });
+    const end = dispatcher.resumeScript({ callId, lane, answered }, resume, signal);
+    await vi.waitFor(() => {
+      expect(resume).toHaveResolved();
+    });
+    await worker.fetch();
+    const toolCalls = [{ id: 'call_2', name: 'look up', input: {} }];
+    await worker.pause(callId, { status: 'paused', toolCalls, stdout: '' });
+    expect(await end).toMatchObject({ how: 'paused', pause: { toolCalls } });
+  });
+
+  it('is stopped where its store has lost that: told once more, its caller would run the tools twice', async () => {
+    const callId = await worker.pausedScript(lane);
+    const forget = () => Promise.resolve();
+    const end = dispatcher.resumeScript({ callId, lane, answered }, forget, signal);
+    await expect(end).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
+    expect((await store.call(callId))?.view.state).toBe('settled');
+  });
+});
