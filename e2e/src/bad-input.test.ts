@@ -162,7 +162,7 @@ describe('whoever has no right to a route', () => {
     ['DELETE', '/v1/bridge/workers/w1/lanes'],
     ['POST', '/v1/bridge/workers/w1/status'],
     ['GET', '/v2/workspace-tools/execute'],
-    ['POST', '/v1/exec/programmatic'],
+    ['GET', '/v1/exec/programmatic'],
   ])('finds no route: %s %s', async (method, path) => {
     expect(documented(await deployment.caller().send(method, path))).toBe('ROUTE_NOT_FOUND');
   });

@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EnvironmentDeployment, EnvironmentFolder } from '../rig/environment.js';
@@ -45,7 +45,10 @@ async function run(text: string, more: { readonly cwd?: string; readonly workspa
 }
 
 /** Runs until the file `go` is put in its working directory, which it takes away again. */
-const untilGo = stamped('until [ -e go ]; do sleep 0.05; done; rm go');
+const untilGo = stamped('touch begun; until [ -e go ]; do sleep 0.05; done; rm go begun');
+/** A call that counts as running may not have begun yet. */
+const begun = (...folder: readonly string[]) =>
+  expect.poll(() => existsSync(environment.path(...folder, 'begun')), { timeout: 60_000 }).toBe(true);
 const letGo = (...folder: readonly string[]) => {
   writeFileSync(environment.path(...folder, 'go'), '');
 };
@@ -67,6 +70,7 @@ describe('a LibreChat of generation A, in an environment that routes by path', (
     await until(2, 1);
     const late = run(stamped('true'), { cwd: '.worktrees/a' });
     await until(2, 2);
+    await Promise.all([begun('.worktrees', 'a'), begun('.worktrees', 'b')]);
     letGo('.worktrees', 'a');
     letGo('.worktrees', 'b');
     const [spanA, spanB, spanRoot, spanLate] = (await Promise.all([a, b, root, late])).map(spanOf);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { executeWorkspaceTool } from '@codelanes/librechat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -83,7 +83,7 @@ describe('three subagents of one conversation, each in a worktree of its own', (
       const run = clients[client]?.(deployment);
       if (run === undefined) throw new Error('no such client');
       const workspaceId = 'primary:app';
-      const wait = 'until [ -e go ]; do sleep 0.05; done';
+      const wait = 'touch begun; until [ -e go ]; do sleep 0.05; done';
       const commit = (name: string) =>
         `echo ${name} > ${name}.txt; git add ${name}.txt; git commit -qm did-${name}`;
       const agents = names.map((name) =>
@@ -94,6 +94,11 @@ describe('three subagents of one conversation, each in a worktree of its own', (
         'git merge -q -m gathered lane/one lane/two lane/three; ls; git log --format=%s -n 4 HEAD^@';
       const coordinator = run(stamped(merge), { workspaceId });
       await until(3, 1);
+      // A call that counts as running may not have begun yet.
+      for (const name of names) {
+        const mark = environment.path('app', '.worktrees', name, 'begun');
+        await expect.poll(() => existsSync(mark), { timeout: 60_000 }).toBe(true);
+      }
       for (const name of names) writeFileSync(environment.path('app', '.worktrees', name, 'go'), '');
       const did = await Promise.all(agents);
       const gathered = await coordinator;
