@@ -66,7 +66,7 @@ describe.each(['memory', 'redis'] as const)('a LibreChat of generation B, store 
       if (result.operation !== 'execute_command') throw new Error('expected the result of a command');
       return result;
     };
-    const work = stamped('sleep 1; git commit --quiet --allow-empty --message=done');
+    const work = stamped('sleep 3; git commit --quiet --allow-empty --message=done');
     const [a, b] = await Promise.all([at({ cwd: '.worktrees/a' }, work), at({ cwd: '.worktrees/b' }, work)]);
     expect(overlap(spanOf(a), spanOf(b))).toBe(true);
     const root = await at({}, stamped('git log --oneline lane/a lane/b'));

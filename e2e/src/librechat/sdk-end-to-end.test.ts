@@ -117,7 +117,7 @@ describe('the unmodified SDK of LibreChat, through a real bridge and worker,', (
   it('works in two lanes at once, and in one of them one call after the other', async () => {
     const inLane = async (worktree: string) => {
       const lane = { workspaceId: 'primary', worktree };
-      const outcome = await sdk.call(callOf({ args: { command: stamped('sleep 1') }, make: 'bound', lane }));
+      const outcome = await sdk.call(callOf({ args: { command: stamped('sleep 2') }, make: 'bound', lane }));
       return spanOf({ stdout: read(outcome) });
     };
     const [a, b, again] = await Promise.all([inLane('a'), inLane('b'), inLane('a')]);
