@@ -7,16 +7,11 @@
  * connection thread 0.8, the caller 0.4, the collectors and compilers of V8 the rest.
  */
 export const missedGates: ReadonlyMap<string, string> = new Map([
-  ['read-file', 'Two requests and two changes of thread for one read, and a verification.'],
   ['handover-on-redis', 'As handover, and a script of Redis for each of its transitions.'],
   [
     'command-handover',
-    'As read-file, the sweep for planted links, and a fork of a process larger than the benchmark’s own.',
-  ],
-  [
-    'command-overhead',
-    'As command-handover; the second verification and the journal hide behind the building of the sandbox.',
+    'Two requests and two changes of thread, verification, and the sweep for planted links.',
   ],
   ['command-handover-on-redis', 'As command-handover, and a script of Redis for each transition.'],
-  ['command-overhead-on-redis', 'As command-overhead, and a script of Redis for each transition.'],
+  ['command-overhead-on-redis', 'A script of Redis for each transition of the call.'],
 ]);
