@@ -1,18 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { loadDefinition, rootOfDefinition } from '@codelanes/worker';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { elapsedMs, repeat } from '../measure/repeat.js';
 import { median } from '../measure/quantile.js';
-import { startChildBridge, tokens } from '../rig/bridges.js';
-import { Caller } from '../rig/caller.js';
-import { ChildProgram } from '../rig/child-program.js';
+import { withEnvironment } from '../rig/environment.js';
 import { createRepository } from '../rig/repository.js';
 import { inTemporaryFolder } from '../rig/temporary-folder.js';
 import type { Measured, Row } from '../row.js';
 
 const pairsPerRound = 120;
 const warmUpPairs = 64;
-const workerId = 'bench';
 
 export const preparedLane: Row = {
   name: 'prepared-lane',
@@ -31,7 +27,13 @@ async function measure(folder: string, rounds: number): Promise<Measured> {
   const root = join(folder, 'src');
   mkdirSync(root);
   for (const name of ['with', 'without']) createRepository(root, name, ['a']);
-  return withEnvironment(folder, root, async (caller) => {
+  const definition = [
+    `root: ${root}`,
+    'repositories:',
+    '  - { path: with, setup: { command: "true" } }',
+    '  - { path: without }',
+  ];
+  return withEnvironment({ folder, definition, slots: 2 }, async (caller) => {
     const run = (repository: string) => elapsedMs(() => caller.run('true', 'a', { repository }));
     // The first of these waits for the setup.
     await inPairs(run, warmUpPairs);
@@ -59,39 +61,4 @@ function inPairs(run: (repository: string) => Promise<number>, pairs: number): P
     const without = await run('without');
     return { withSetup: await run('with'), without };
   });
-}
-
-/** A bridge and a worker on a definition of two repositories. */
-async function withEnvironment<T>(
-  folder: string,
-  root: string,
-  work: (caller: Caller) => Promise<T>,
-): Promise<T> {
-  const file = join(folder, 'environment.yaml');
-  const repositories = ['  - { path: with, setup: { command: "true" } }', '  - { path: without }'];
-  writeFileSync(
-    file,
-    [`name: ${basename(root)}`, `root: ${root}`, 'repositories:', ...repositories].join('\n'),
-    {
-      mode: 0o600,
-    },
-  );
-  const bridge = await startChildBridge({ kind: 'memory' });
-  const worker = await ChildProgram.start('worker-process', {
-    bridgeUrl: bridge.url,
-    token: tokens.worker,
-    workerId,
-    slots: 2,
-    roots: [rootOfDefinition(loadDefinition(file), true)],
-    stateDir: join(folder, 'state'),
-    allowRoot: process.getuid?.() === 0,
-  });
-  const caller = new Caller({ url: bridge.url, tokens, workerId, workspaceId: basename(root) });
-  try {
-    return await work(caller);
-  } finally {
-    await caller.close();
-    await worker.stop();
-    await bridge.stop();
-  }
 }
