@@ -33,7 +33,9 @@ function setup() {
   if (!ensurePackageManager(say)) return false;
   say('Installing packages and building; the first time takes a minute or two …');
   if (!runQuietly('Installing packages', 'pnpm', ['install', '--frozen-lockfile'])) return false;
-  return buildAll();
+  if (!buildAll()) return false;
+  say('Ready. The command line is: node apps/cli/dist/main.js');
+  return true;
 }
 
 if (!setup()) process.exitCode = 1;

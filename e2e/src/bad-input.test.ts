@@ -215,6 +215,7 @@ const keys = [
   ...['protocolVersion', 'operation', 'workspaceId', 'worktree', 'path', 'command', 'version', 'workerId'],
   ...[
     'incarnationId',
+    'registrationId',
     'journalId',
     'capabilities',
     'slots',

@@ -60,6 +60,7 @@ describe('a limit of a registration', () => {
     version: 1,
     workerId: 'other',
     incarnationId: newCallId(),
+    registrationId: newCallId(),
     journalId: 'a'.repeat(32),
     slots: changes.slots ?? 1,
     holds: [],

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from './rig/caller.js';
@@ -99,6 +100,58 @@ describe('repositories of one environment, as people reported how theirs met', (
     expect(popped.exitCode).not.toBe(0);
     expect(readFileSync(environment.path('web/name.txt'), 'utf8')).toBe('web\n');
     await caller.run('git stash pop --quiet && git checkout --quiet name.txt', undefined, { more: api });
+  });
+
+  it('[T35] submodules that are empty in a new worktree are named to its first command, and do not keep it from going', async () => {
+    const library = `${environment.folder}/library`;
+    mkdirSync(library);
+    execFileSync(
+      'sh',
+      ['-c', 'git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m library'],
+      {
+        cwd: library,
+      },
+    );
+    environment.git('web', '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'lib');
+    environment.git('web', 'commit', '--quiet', '--message=Submodule');
+    await caller.run('git worktree add --quiet -b lane/sub .worktrees/sub', undefined, { more: web });
+    const first = await caller.run('git -C lib log -1 --format=%s', 'sub', { more: web });
+    // This is what misleads: Git speaks of the worktree.
+    expect(first.stdout).toBe('Submodule\n');
+    expect(first.stderr).toContain(
+      'codelanes: Submodules were empty in this worktree when the command began: "lib".',
+    );
+    expect((await caller.run('true', 'sub', { more: web })).stderr).toBe('');
+    const filled = 'git -C lib init --quiet; touch lib/made; git status --short';
+    await caller.run(filled, 'sub', { more: web });
+    const refused = await caller.run('git worktree remove .worktrees/sub', undefined, { more: web });
+    expect(refused.stderr).toContain('containing submodules cannot be moved or removed');
+    const forced = 'git worktree remove --force .worktrees/sub && git worktree list --porcelain';
+    const removed = await caller.run(forced, undefined, { more: web });
+    expect(removed).toMatchObject({ exitCode: 0 });
+    expect(removed.stdout).not.toContain('.worktrees/sub');
+    expect(existsSync(environment.path('web/.worktrees/sub'))).toBe(false);
+  });
+
+  it('[T37] a clean of the checkout spares its worktrees, and the one that does not says what it took and how to have it again', async () => {
+    await caller.run('git worktree add --quiet -b lane/clean .worktrees/clean', undefined, { more: api });
+    await caller.run('echo wip > wip', 'clean', { more: api });
+    const spared = await caller.run('git clean -fdxq', undefined, { more: api });
+    expect([spared.exitCode, spared.stderr]).toEqual([0, '']);
+    expect((await caller.run('cat wip', 'clean', { more: api })).stdout).toBe('wip\n');
+
+    const taken = await caller.run('git clean -ffdxq', undefined, { more: api });
+    const again = 'git worktree prune && git worktree add .worktrees/clean lane/clean';
+    expect(taken.stderr).toContain('codelanes: The worktree "clean" is gone');
+    expect(taken.stderr).toContain(`run "${again}" in the checkout`);
+    const command = { operation: 'execute_command', command: 'touch fell-back', ...api, worktree: 'clean' };
+    expect(await caller.refused(command)).toMatchObject({ status: 422 });
+    expect(existsSync(environment.path('api/fell-back'))).toBe(false);
+    expect((await caller.run(again, undefined, { more: api })).exitCode).toBe(0);
+    expect((await caller.run('git branch --show-current', 'clean', { more: api })).stdout).toBe(
+      'lane/clean\n',
+    );
+    await caller.run('git worktree add --quiet .worktrees/a lane/a', undefined, { more: api });
   });
 
   it('[T39] a worktree that a command makes in one is a lane of that repository at once, and of no other', async () => {

@@ -331,30 +331,3 @@ describe('bridges that share a Redis', () => {
     expect(other.end).toBeLessThan(spanA.end);
   });
 });
-
-describe('a definition that asks for what this version does not run', () => {
-  const asking = new EnvironmentFolder();
-  afterAll(() => {
-    asking.remove();
-  });
-
-  it('keeps the worker from its start, and doctor says why', async () => {
-    asking.addRepository('api');
-    asking.define(
-      'name: primary',
-      `root: ${asking.root}`,
-      'repositories:',
-      '  - path: api',
-      '    remote: https://example.org/o/n',
-      '    credentials: { kind: command, command: "true" }',
-    );
-    const said = `${asking.file}:6:5: repositories.0.credentials: is not run yet by this version`;
-    const words = ['--environment', asking.file, '--state', `${asking.folder}/state`];
-    const worker = await Cli.run(['worker', ...words]);
-    expect(worker.status).not.toBe(0);
-    expect(worker.stderr).toContain(said);
-    const doctor = await Cli.run(['doctor', asking.file]);
-    expect(doctor.status).toBe(1);
-    expect(doctor.stdout).toContain(said);
-  });
-});

@@ -1,18 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BridgeOptions } from '@codelanes/bridge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCallId, type Caller } from './rig/caller.js';
 import { Cli } from './rig/cli.js';
 import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
 import { newMarker, processesWith, untilGone } from './rig/live-processes.js';
-
-let environment: EnvironmentFolder;
-let deployment: EnvironmentDeployment;
-let caller: Caller;
-const marker = newMarker();
+import { RedisServer } from './rig/redis-server.js';
 
 /** What the setup of `api` does goes by the name of the worktree, so that each test has its own. */
-const script = [
+const scriptWith = (marker: string) => [
   'echo "$CODELANES_WORKTREE" >> ran',
   'case $CODELANES_WORKTREE in',
   '  gated*) until [ -e go ]; do sleep 0.05; done;;',
@@ -22,55 +19,62 @@ const script = [
   'echo complete > state',
 ];
 
-beforeAll(async () => {
-  environment = new EnvironmentFolder();
-  environment.addRepository('api');
-  environment.addRepository('slow', 'a');
-  environment.addRepository('copies', 'a', 'b');
-  environment.define(
-    'name: primary',
-    `root: ${environment.root}`,
-    'linkedWorktreeLanes: true',
-    'repositories:',
-    '  - path: api',
-    '    setup:',
-    '      command: |',
-    ...script.map((line) => `        ${line}`),
-    '  - path: slow',
-    '    setup: { command: "echo begun; sleep 600 & sleep 600", timeoutMs: 700 }',
-    '  - path: copies',
-    '    setup: { command: "cat .env", copy: [.env] }',
-  );
-  deployment = await EnvironmentDeployment.start(environment, { slots: 3 });
-  caller = deployment.caller();
-}, 60_000);
-afterAll(async () => {
-  await deployment.stop();
-  environment.remove();
-});
+const keptIn = (redis: RedisServer | undefined): Partial<BridgeOptions> =>
+  redis === undefined ? {} : { store: { kind: 'redis', url: redis.url } };
 
-const api = { repository: 'api' };
-const path = (worktree: string, ...names: readonly string[]) =>
-  environment.path('api', '.worktrees', worktree, ...names);
-/** As a person does, on the machine. */
-const addByHand = (worktree: string, repository = 'api') =>
-  environment.git(
-    repository,
-    'worktree',
-    'add',
-    '--quiet',
-    '-b',
-    `lane/${worktree}`,
-    `.worktrees/${worktree}`,
-  );
-const runIn = (worktree: string, command: string, callId = newCallId()) =>
-  caller.run(command, worktree, { callId, more: api, queueWaitMs: 60_000 });
-const setup = (...words: readonly string[]) =>
-  Cli.run(['setup', ...words, '--state', join(environment.folder, 'state')]);
-const laneOf = (worktree: string) => `primary/api/.worktrees/${worktree}`;
-const ready = 'cat ran state';
+describe.each(['memory', 'redis'] as const)('the setup of a repository, store %s', (store) => {
+  let environment: EnvironmentFolder;
+  let deployment: EnvironmentDeployment;
+  let caller: Caller;
+  let redis: RedisServer | undefined;
+  const marker = newMarker();
+  beforeAll(async () => {
+    environment = new EnvironmentFolder();
+    environment.addRepository('api');
+    environment.addRepository('slow', 'a');
+    environment.define(
+      'name: primary',
+      `root: ${environment.root}`,
+      'linkedWorktreeLanes: true',
+      'repositories:',
+      '  - path: api',
+      '    setup:',
+      '      command: |',
+      ...scriptWith(marker).map((line) => `        ${line}`),
+      '  - path: slow',
+      '    setup: { command: "echo begun; sleep 600 & sleep 600", timeoutMs: 700 }',
+    );
+    redis = store === 'redis' ? await RedisServer.start() : undefined;
+    deployment = await EnvironmentDeployment.start(environment, { slots: 3, bridge: keptIn(redis) });
+    caller = deployment.caller();
+  }, 60_000);
+  afterAll(async () => {
+    await deployment.stop();
+    await redis?.stop();
+    environment.remove();
+  });
 
-describe('the setup of a repository', () => {
+  const api = { repository: 'api' };
+  const path = (worktree: string, ...names: readonly string[]) =>
+    environment.path('api', '.worktrees', worktree, ...names);
+  /** As a person does, on the machine. */
+  const addByHand = (worktree: string, repository = 'api') =>
+    environment.git(
+      repository,
+      'worktree',
+      'add',
+      '--quiet',
+      '-b',
+      `lane/${worktree}`,
+      `.worktrees/${worktree}`,
+    );
+  const runIn = (worktree: string, command: string, callId = newCallId()) =>
+    caller.run(command, worktree, { callId, more: api, queueWaitMs: 60_000 });
+  const setup = (...words: readonly string[]) =>
+    Cli.run(['setup', ...words, '--state', join(environment.folder, 'state')]);
+  const laneOf = (worktree: string) => `primary/api/.worktrees/${worktree}`;
+  const ready = 'cat ran state';
+
   it('[M4] runs once in a worktree that a command made, without being asked for and before its first command', async () => {
     await caller.run('git worktree add -q -b lane/made .worktrees/made', undefined, { more: api });
     // Nobody calls into it.
@@ -177,49 +181,13 @@ describe('the setup of a repository', () => {
     const first = await runIn('parent', ready);
     expect(first).toMatchObject({ exitCode: 0, stdout: 'parent\ncomplete\n' });
     expect(first.stderr).toContain('codelanes: The setup of this lane left "sh" running');
+    expect((await setup('status')).stdout).toMatch(/parent +ready .*it left running, which was ended: sh/);
     await untilGone(marker);
     expect(processesWith(marker)).toEqual([]);
     expect((await runIn('parent', 'true')).stderr).toBe('');
   });
 
-  it('brings ignored files along, and follows no link that stands where one should be', async () => {
-    const lane = { repository: 'copies' };
-    writeFileSync(environment.path('copies', '.env'), 'KEY=1\n');
-    const copied = await caller.run('cat .env', 'a', { more: lane, queueWaitMs: 60_000 });
-    expect(copied.stdout).toBe('KEY=1\n');
-    writeFileSync(join(environment.folder, 'secret'), 'of the machine\n');
-    const planted = 'rm .env && ln -s ../../secret .env';
-    await caller.run(planted, undefined, { more: lane });
-    const refused = await caller.refused(
-      { operation: 'execute_command', command: 'cat .env', ...lane, worktree: 'b' },
-      { queueWaitMs: 60_000 },
-    );
-    expect(refused.code).toBe('WORKSPACE_SETUP_FAILED');
-    expect(refused.error).toContain('".env" is not a regular file');
-    expect(refused.error).not.toContain('of the machine');
-    expect(existsSync(environment.path('copies', '.worktrees/b/.env'))).toBe(false);
-  });
-
-  it('[M10] leaves each worktree with the modules of its own branch', async () => {
-    const install = (folder: string, version: string) => {
-      mkdirSync(join(folder, 'node_modules/leftpad'), { recursive: true });
-      writeFileSync(join(folder, 'node_modules/leftpad/index.js'), `module.exports = '${version}';\n`);
-    };
-    addByHand('modules-own');
-    addByHand('modules-none');
-    install(environment.path('api'), 'of the checkout');
-    install(path('modules-own'), 'of the branch');
-    const resolve = `node -p 'require("leftpad")'`;
-    expect((await runIn('modules-own', resolve)).stdout).toBe('of the branch\n');
-    const none = await runIn('modules-none', resolve);
-    expect(none.stderr).toContain("Cannot find module 'leftpad'");
-    symlinkSync(environment.path('api', 'node_modules'), path('modules-none', 'node_modules'));
-    expect((await runIn('modules-none', resolve)).stderr).toContain("Cannot find module 'leftpad'");
-  });
-});
-
-describe('a worker with one slot', () => {
-  it('sets lanes up ahead of their own commands, whoever else wants the slot', async () => {
+  it('comes ahead of the commands of its lane, whoever else wants the only slot', async () => {
     const other = new EnvironmentFolder();
     other.addRepository('api', 'a', 'b');
     other.define(
@@ -228,7 +196,8 @@ describe('a worker with one slot', () => {
       'linkedWorktreeLanes: true',
       'repositories: [{ path: api, setup: { command: "echo $CODELANES_WORKTREE > ran" } }]',
     );
-    const single = await EnvironmentDeployment.start(other, { slots: 1 });
+    const itsRedis = store === 'redis' ? await RedisServer.start() : undefined;
+    const single = await EnvironmentDeployment.start(other, { slots: 1, bridge: keptIn(itsRedis) });
     try {
       const run = (worktree?: string) =>
         single.caller().run('cat ran || true', worktree, { more: api, queueWaitMs: 60_000 });
@@ -236,6 +205,7 @@ describe('a worker with one slot', () => {
       expect(results.map(({ stdout }) => stdout)).toEqual(['a\n', 'b\n', '', 'a\n', 'b\n']);
     } finally {
       await single.stop();
+      await itsRedis?.stop();
       other.remove();
     }
   });

@@ -11,11 +11,20 @@ const needed = {
 };
 
 /** Programs that only tests run. */
-const neededByTests = { 'redis-server': 'redis-server', openssl: 'openssl' };
+const neededByTests = {
+  'redis-server': 'redis-server',
+  openssl: 'openssl',
+  'mkfs.xfs': 'xfsprogs',
+  filefrag: 'e2fsprogs',
+};
+
+/** Programs for the keeper of a machine lie there; not everybody's PATH has it. */
+const systemFolders = ['/usr/sbin', '/sbin'];
 
 /** @param {string} program */
 export function isOnPath(program) {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...systemFolders];
+  return folders.some((folder) => existsSync(join(folder, program)));
 }
 
 const isRoot = process.getuid?.() === 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { isErrno } from './connection/private-file.js';
-import { exitStatus } from './errors/cli-error.js';
+import { AlreadyTold, exitStatus } from './errors/cli-error.js';
 import { printError } from './errors/print-error.js';
 import { createProgram } from './program.js';
 
@@ -19,7 +19,7 @@ try {
     // commander has said it already; asking for help is no failure.
     process.exitCode = error.exitCode === 0 ? exitStatus.ok : exitStatus.usage;
   } else {
-    printError(error);
+    if (!(error instanceof AlreadyTold)) printError(error);
     process.exitCode = exitStatus.failed;
   }
 }

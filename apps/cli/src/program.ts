@@ -9,6 +9,7 @@ import { addExecCommand } from './commands/exec.js';
 import { addLanesCommand } from './commands/lanes.js';
 import { addPairCommand } from './commands/pair.js';
 import { addSetupCommand } from './commands/setup.js';
+import { addSnapshotsCommand } from './commands/snapshots.js';
 import { addUpCommand } from './commands/up.js';
 import { addWorkerCommand } from './commands/worker.js';
 
@@ -25,6 +26,7 @@ export function createProgram(): Command {
   addLanesCommand(program);
   addCancelCommand(program);
   addSetupCommand(program);
+  addSnapshotsCommand(program);
   addBridgeCommand(program);
   addWorkerCommand(program);
   addPairCommand(program);

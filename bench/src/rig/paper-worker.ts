@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { NewCall, Registration, WorkerFence } from '@codelanes/bridge';
+import type { NewCall, Registration, RegistrationFence } from '@codelanes/bridge';
 import type { Lane, Settlement } from '@codelanes/protocol';
 
 /** A worker that exists at a store only: rows that measure the store alone speak for it. */
-export const worker: WorkerFence = { workerId: 'worker', incarnationId: '1'.repeat(32) };
+export const worker: RegistrationFence = {
+  workerId: 'worker',
+  incarnationId: '1'.repeat(32),
+  registrationId: '2'.repeat(32),
+};
 
 export function registration(slots: number): Registration {
   return {

@@ -71,13 +71,14 @@ class IdleWorkers {
     for (let worker = 0; worker < workers; worker += 1) {
       const workerId = `idle-${worker}`;
       const incarnationId = randomBytes(16).toString('hex');
-      const { capabilities, holds, takeOver, journalId } = registration(8);
+      const { capabilities, holds, takeOver, journalId, registrationId } = registration(8);
       const offer: RegisterRequest = {
-        ...{ version: workerWireVersion, workerId, incarnationId, journalId },
+        ...{ version: workerWireVersion, workerId, incarnationId, registrationId, journalId },
         ...{ capabilities, slots: 8, holds: [...holds], takeOver },
       };
       await this.#post(`/v1/workers/${workerId}/register`, offer);
-      void this.#poll(workerId, { version: workerWireVersion, incarnationId, waitMs: pollWaitMs });
+      const fence = { incarnationId, registrationId };
+      void this.#poll(workerId, { version: workerWireVersion, ...fence, waitMs: pollWaitMs });
     }
   }
 

@@ -1,4 +1,4 @@
-import type { NewCall, Registration, WorkerFence } from '@codelanes/bridge';
+import type { NewCall, Registration, RegistrationFence } from '@codelanes/bridge';
 import type { Capabilities, Settlement, WorkspaceToolRequest } from '@codelanes/protocol';
 import type { SchedulingTrace, SubmitStep } from './scheduling-trace.js';
 
@@ -7,7 +7,11 @@ import type { SchedulingTrace, SubmitStep } from './scheduling-trace.js';
  * bodies of requests and results.
  */
 
-export const replayedWorker: WorkerFence = { workerId: 'replay', incarnationId: '1'.repeat(32) };
+export const replayedWorker: RegistrationFence = {
+  workerId: 'replay',
+  incarnationId: '1'.repeat(32),
+  registrationId: '2'.repeat(32),
+};
 
 const capabilities: Capabilities = {
   statefulWorkspace: true,

@@ -30,6 +30,7 @@ export type {
   Submitted,
   WithdrawReason,
   Withdrawn,
+  RegistrationFence,
   WorkerFence,
   WorkerLoad,
   WorkerView,

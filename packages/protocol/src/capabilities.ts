@@ -77,6 +77,8 @@ export const capabilitiesSchema = z.strictObject({
   sandboxProfile: z.string().max(128),
   runtimes: z.array(z.string().max(64)).max(32),
   programmaticLanguages: z.array(z.literal('bash')).max(1).optional(),
+  /** Of a worker that runs no commands: why, and what its operator can do, for whoever asks it to run one. */
+  whyNoCommands: z.string().min(1).max(limits.reasonLength).optional(),
   /** Whether reads of one lane may run beside each other. */
   sharedReads: z.boolean(),
   workspaceTools: workspaceToolsSchema,

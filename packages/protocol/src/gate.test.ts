@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Capabilities } from './capabilities.js';
 import { CodelanesError } from './errors.js';
-import { assertAdvertised, assertLaneAdvertised, requireWorkspace } from './gate.js';
+import { assertAdvertised, assertLaneAdvertised, assertScriptAdvertised, requireWorkspace } from './gate.js';
 import { workspaceToolRequestSchema, type WorkspaceToolRequest } from './operations.js';
 import { capabilities } from './testing/capabilities.js';
 
@@ -105,6 +105,35 @@ describe('the gate', () => {
     const others = requests.map(({ operation }) => operation).filter((each) => each !== request.operation);
     expect(mismatch(capabilities({}, { operations: others }), request)).toContain(request.operation);
     expect(mismatch(capabilities({ operations: others }), request)).toContain(request.operation);
+  });
+
+  it('says why a worker runs no commands, to whoever sends one and nobody else', () => {
+    const whyNoCommands = 'No command is run on this machine. Install bubblewrap.';
+    const [first] = requests.filter(({ operation }) => operation !== 'execute_command');
+    const { operations, ...tools } = capabilities().workspaceTools;
+    const without = (kept: typeof operations): Capabilities => {
+      return { ...capabilities(), whyNoCommands, workspaceTools: { ...tools, operations: kept } };
+    };
+    const noCommands = without(operations.filter((each) => each !== 'execute_command'));
+    const command: WorkspaceToolRequest = { ...envelope, operation: 'execute_command', command: 'true' };
+    expect(mismatch(noCommands, command)).toBe(
+      `Workspace "primary" does not offer execute_command. ${whyNoCommands}`,
+    );
+    expect(
+      refused(() => {
+        assertScriptAdvertised(noCommands, envelope);
+      }),
+    ).toContain(`does not offer programmatic calls. ${whyNoCommands}`);
+    expect(first && mismatch(noCommands, first)).toBe('was let through');
+    expect(first && mismatch(without(['execute_command']), first)).not.toContain('bubblewrap');
+  });
+
+  it('names the repositories that have worktrees, where the workspace itself has none', () => {
+    const request: WorkspaceToolRequest = { ...envelope, worktree: 'a', operation: 'list_files' };
+    expect(mismatch(withRepositories, request)).toMatch(
+      /name one of its repositories that do: "libs\/ui"\.$/u,
+    );
+    expect(mismatch(capabilities(), request)).not.toContain('repositories');
   });
 
   it('refuses conversation instances, which no worker offers yet', () => {

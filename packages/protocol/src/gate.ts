@@ -5,7 +5,7 @@ import type { LaneFields } from './lane.js';
 import type { WorkspaceToolRequest } from './operations.js';
 import { editsOf } from './operations/edit.js';
 import { assertActionAdvertised } from './environment-action.js';
-import { repositoriesOf } from './repository-alias.js';
+import { repositoriesOf, type AdvertisedRepository } from './repository-alias.js';
 
 /**
  * Refuses, before anything is queued, a request that the worker did not advertise. It never drops a field and
@@ -22,7 +22,9 @@ export function assertAdvertised(capabilities: Capabilities, request: WorkspaceT
     !operations.includes(request.operation) ||
     workspace.operations?.includes(request.operation) === false
   ) {
-    refuse(`Workspace "${workspace.id}" does not offer ${request.operation}.`);
+    refuse(
+      `Workspace "${workspace.id}" does not offer ${request.operation}.${whyNot(capabilities, request)}`,
+    );
   }
   const missing = missingFeature(capabilities, request);
   if (missing !== undefined) refuse(`The worker does not offer ${missing}.`);
@@ -38,7 +40,8 @@ export function assertScriptAdvertised(capabilities: Capabilities, fields: LaneF
     !operations.includes('execute_command') ||
     capabilities.programmaticLanguages?.includes('bash') !== true
   ) {
-    refuse(`Workspace "${workspace.id}" does not offer programmatic calls.`);
+    const why = whyNot(capabilities, { operation: 'execute_command' });
+    refuse(`Workspace "${workspace.id}" does not offer programmatic calls.${why}`);
   }
 }
 
@@ -52,11 +55,28 @@ export function assertLaneAdvertised(capabilities: Capabilities, fields: LaneFie
   const checkout =
     repository === undefined ? workspace : requireRepository(capabilities, workspace, repository);
   if (worktree === undefined || offers(checkout, 'git_linked_worktree')) return;
-  const what =
-    repository === undefined
-      ? `Workspace "${workspace.id}"`
-      : `Repository "${repository}" of workspace "${workspace.id}"`;
-  refuse(`${what} does not offer linked worktree lanes (git_linked_worktree).`);
+  const noLanes = 'does not offer linked worktree lanes (git_linked_worktree)';
+  if (repository !== undefined) {
+    refuse(`Repository "${repository}" of workspace "${workspace.id}" ${noLanes}.`);
+  }
+  const others = repositoriesOf(capabilities, workspace.id).filter((each) =>
+    offers(each.workspace, 'git_linked_worktree'),
+  );
+  const where = others.length === 0 ? '' : `; name one of its repositories that do: ${pathsOf(others)}`;
+  refuse(`Workspace "${workspace.id}" ${noLanes}${where}.`);
+}
+
+/** Of a worker that runs no commands, its own words beside the refusal of one. */
+function whyNot(
+  { whyNoCommands, workspaceTools: { operations } }: Capabilities,
+  { operation }: Pick<WorkspaceToolRequest, 'operation'>,
+): string {
+  if (whyNoCommands === undefined || operation !== 'execute_command') return '';
+  return operations.includes(operation) ? '' : ` ${whyNoCommands}`;
+}
+
+function pathsOf(repositories: readonly AdvertisedRepository[]): string {
+  return repositories.map(({ path }) => `"${path}"`).join(', ');
 }
 
 function requireRepository(
@@ -76,8 +96,7 @@ function requireRepository(
   const declared = repositoriesOf(capabilities, id);
   const found = declared.find((each) => each.path === path);
   if (found !== undefined) return found.workspace;
-  const known = declared.map((each) => `"${each.path}"`).join(', ');
-  return refuse(`Workspace "${id}" has no repository "${path}"; it has ${known}.`);
+  return refuse(`Workspace "${id}" has no repository "${path}"; it has ${pathsOf(declared)}.`);
 }
 
 function offers({ workspaceScopes }: WorkspaceDescriptor, scope: WorkspaceScope): boolean {

@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { Capabilities } from './capabilities.js';
 import { capabilitiesFor, errorFor, generationOf, resultFor } from './generation.js';
 import type { WorkspaceToolResult } from './operations.js';
 import { capabilities } from './testing/capabilities.js';
 import { shownCapabilitiesSchema } from './worker-status.js';
 
-const offered = capabilities(
-  {
-    workspaceScopes: ['git_linked_worktree', 'repository'],
-    laneRouting: 'by-path',
-    capacities: [{ commands: 2 }],
-    aliasOf: { workspaceId: 'primary', repository: 'api' },
-  },
-  { commandResultFeatures: ['lane_git'] },
-);
+const offered: Capabilities = {
+  ...capabilitiesWithLanes(),
+  whyNoCommands: 'No command is run on this machine.',
+};
 const newerKeys = [
+  'whyNoCommands',
   'sharedReads',
   'workspaceScopes',
   'laneRouting',
@@ -21,6 +18,18 @@ const newerKeys = [
   'aliasOf',
   'commandResultFeatures',
 ];
+
+function capabilitiesWithLanes(): Capabilities {
+  return capabilities(
+    {
+      workspaceScopes: ['git_linked_worktree', 'repository'],
+      laneRouting: 'by-path',
+      capacities: [{ commands: 2 }],
+      aliasOf: { workspaceId: 'primary', repository: 'api' },
+    },
+    { commandResultFeatures: ['lane_git'] },
+  );
+}
 
 function keysIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];

@@ -21,7 +21,7 @@ export function generationOf(header: string | undefined, configured: ClientGener
 /** The capabilities as a client of that generation may see them. */
 export function capabilitiesFor(generation: ClientGeneration, capabilities: Capabilities): object {
   if (generation === 'own') return withRepositories(capabilities);
-  const { sharedReads, workspaceTools, ...rest } = capabilities;
+  const { sharedReads, whyNoCommands, workspaceTools, ...rest } = capabilities;
   const { commandResultFeatures, ...tools } = workspaceTools;
   const { programmaticLanguages } = rest;
   return {

@@ -52,6 +52,7 @@ export const repositoryPathSchema = relativePathSchema;
 /** 128 random bits in hex, made by the bridge or proposed by the caller. */
 export const callIdSchema = z.string().regex(/^[0-9a-f]{32}$/, 'expected 32 lower-case hex digits');
 export const incarnationIdSchema = callIdSchema;
+export const registrationIdSchema = callIdSchema;
 export const journalIdSchema = callIdSchema;
 /** 256 random bits in hex: the fence of one lease. */
 export const leaseTokenSchema = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits');

@@ -146,6 +146,7 @@ export {
 export type { Trace } from './trace.js';
 export { requestIdSchema, traceparentSchema } from './trace.js';
 export { isLoopbackHost, isLoopbackUrl } from './loopback.js';
+export { isUntrusted } from './untrusted-certificate.js';
 export type { QuarantinedLane } from './quarantined-lane.js';
 export { quarantinedLaneSchema, quarantinedLanesSchema } from './quarantined-lane.js';
 export type { ClientGeneration } from './generation.js';

@@ -63,6 +63,7 @@ export const limits = {
   quarantinedLanes: 1024,
 
   errorMessageLength: 4096,
+  reasonLength: 1024,
   /** LibreChat never retries a reply with a larger body. */
   queueTimeoutBodyBytes: 2048,
   blockersShown: 5,

@@ -78,7 +78,10 @@ const listedCall = {
 /** What an administrator sees of a worker: `GET /v1/bridge/workers/:id/lanes`. */
 export const lanesViewSchema = z.strictObject({
   workerId: workerIdSchema,
+  /** Its lease has not ended; a worker that was killed is online until then. */
   online: z.boolean(),
+  /** How long ago an online worker gave a sign of life. */
+  heardAgoMs: z.int().min(0).optional(),
   slots: z.strictObject({ used: z.int().min(0), of: z.int().min(0) }),
   files: z.strictObject({ used: z.int().min(0), of: z.int().min(0) }),
   running: z.array(

@@ -22,8 +22,10 @@ const incarnation = { version: 1, incarnationId: '0'.repeat(32) };
 const held = { ...lease, lane: ['primary', 'worktree:a'], mode: 'exclusive', pool: 'command' };
 const request = { protocolVersion: 1, workspaceId: 'primary', operation: 'list_files', worktree: 'a' };
 const assignment = { ...held, mode: 'shared', pool: 'file', executionMs: 1, request };
+const registrationId = '2'.repeat(32);
 const register = {
   ...incarnation,
+  registrationId,
   workerId: 'w',
   journalId: '1'.repeat(32),
   capabilities: capabilities(),
@@ -32,10 +34,12 @@ const register = {
   takeOver: false,
 };
 
+const poll = { ...incarnation, registrationId, waitMs: 25_000 };
+
 const messages = [
   { name: 'registration', schema: registerRequestSchema, message: register },
   { name: 'assignment', schema: assignmentSchema, message: assignment },
-  { name: 'poll', schema: pollRequestSchema, message: { ...incarnation, waitMs: 25_000 } },
+  { name: 'poll', schema: pollRequestSchema, message: poll },
   { name: 'renewal', schema: renewRequestSchema, message: { ...incarnation, leases: [lease] } },
   {
     name: 'report',
@@ -85,8 +89,8 @@ describe('the wire of a worker', () => {
   });
 
   it('waits at most 25 s for work', () => {
-    expect(pollRequestSchema.safeParse({ ...incarnation, waitMs: 25_001 }).success).toBe(false);
-    expect(pollRequestSchema.safeParse({ ...incarnation, waitMs: -1 }).success).toBe(false);
+    expect(pollRequestSchema.safeParse({ ...poll, waitMs: 25_001 }).success).toBe(false);
+    expect(pollRequestSchema.safeParse({ ...poll, waitMs: -1 }).success).toBe(false);
   });
 
   it('never makes a schema throw on random JSON', () => {

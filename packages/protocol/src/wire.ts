@@ -7,6 +7,7 @@ import {
   incarnationIdSchema,
   journalIdSchema,
   leaseTokenSchema,
+  registrationIdSchema,
   workerIdSchema,
 } from './identifiers.js';
 import { laneSchema, type Lane } from './lane.js';
@@ -46,6 +47,8 @@ export const registerRequestSchema = z.strictObject({
   version,
   workerId: workerIdSchema,
   incarnationId: incarnationIdSchema,
+  /** New with each registration: only polls that name the latest one are handed anything. */
+  registrationId: registrationIdSchema,
   journalId: journalIdSchema,
   capabilities: capabilitiesSchema,
   slots: z.int().min(1).max(limits.slots),
@@ -89,6 +92,8 @@ export type Assignment = z.infer<typeof assignmentSchema>;
 export const pollRequestSchema = z.strictObject({
   version,
   incarnationId: incarnationIdSchema,
+  /** The registration that this poll follows. */
+  registrationId: registrationIdSchema,
   /** 0 answers at once. */
   waitMs: z.int().min(0).max(25_000),
   /**

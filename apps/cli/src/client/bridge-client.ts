@@ -6,6 +6,7 @@ import {
   queueWaitHeader,
   workerIdHeader,
   errorCodeSchema,
+  isUntrusted,
   lanesViewSchema,
   pairingReplySchema,
   revokeReplySchema,
@@ -25,6 +26,7 @@ import type {
 } from '@codelanes/protocol';
 import { Agent, request as httpRequest } from 'undici';
 import { z } from 'zod';
+import type { Endpoint } from '../connection/endpoint.js';
 import { CliError } from '../errors/cli-error.js';
 import { NoAnswer, Refusal } from './failures.js';
 
@@ -40,6 +42,8 @@ const refusalSchema = z
   .transform(({ code, error, message, waitedFor, retry_after_seconds: seconds }) => {
     return { code, message: message ?? error, waitedFor, retryAfterMs: seconds && seconds * 1000 };
   });
+
+const workersSchema = z.object({ workers: z.array(z.string()) });
 
 /** Failures of a connection that was never made: the bridge cannot have seen the request. */
 const neverSent = new Set([
@@ -65,9 +69,12 @@ export class BridgeClient {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   /** A call may wait and run for longer than any default of the HTTP client. */
-  readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  readonly #agent: Agent;
 
-  constructor(endpoint: { readonly url: string; readonly token: string }) {
+  constructor(endpoint: Pick<Endpoint, 'url' | 'token' | 'authority'>) {
+    const { authority } = endpoint;
+    const connect = authority === undefined ? {} : { ca: authority };
+    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect });
     this.#base = endpoint.url;
     this.#headers = { authorization: `Bearer ${endpoint.token}`, [clientHeader]: '1' };
   }
@@ -100,6 +107,11 @@ export class BridgeClient {
       throw new Refusal('WORKER_OFFLINE', `No worker "${workerId}" has registered with ${this.#base}.`);
     }
     return capabilities.workspaceTools.workspaces;
+  }
+
+  /** The ids of the workers that have registered. */
+  async workers(): Promise<readonly string[]> {
+    return (await this.#send('GET', '/v1/bridge/workers', workersSchema)).workers;
   }
 
   lanes(workerId: string): Promise<LanesView> {
@@ -178,11 +190,22 @@ export class BridgeClient {
     } catch (error) {
       if (options.signal?.aborted === true) throw error;
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (isUntrusted(error)) throw untrusted(this.#base, error);
       const arrived = !neverSent.has(code);
       const what = arrived ? 'ended the connection before it answered' : 'cannot be reached';
       throw new NoAnswer(`The bridge at ${this.#base} ${what}.`, arrived, { cause: error });
     }
   }
+}
+
+/** No request goes over a connection whose other end is not known. */
+function untrusted(base: string, cause: unknown): CliError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new CliError(
+    `The certificate of ${base} is not trusted here: ${why}.`,
+    'Name the authority that made it with --ca-file, or set CODELANES_CA_FILE.',
+    { cause },
+  );
 }
 
 function parseJson(text: string): unknown {

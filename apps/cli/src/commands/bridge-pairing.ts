@@ -35,14 +35,26 @@ async function create(worker: string, flags: CreateFlags): Promise<void> {
   const endpoint = await resolveEndpoint({ ...flags, worker }, 'admin');
   const { code, expiresAt } = await asked(endpoint, (client) => client.pair(worker, bindingOf(flags)));
   console.log('On the machine of the worker, within ten minutes:');
-  console.log(`  codelanes pair ${endpoint.url} ${code}`);
+  const authority = endpoint.authority === undefined ? '' : ' --ca-file FILE';
+  console.log(`  codelanes pair ${endpoint.url} ${code}${authority}`);
   console.error(`The code can be used once, until ${expiresAt}; whoever has it becomes "${worker}".`);
 }
 
 async function revoke(worker: string, flags: Omit<EndpointFlags, 'worker'>): Promise<void> {
   const endpoint = await resolveEndpoint({ ...flags, worker }, 'admin');
-  await asked(endpoint, (client) => client.revoke(worker));
+  const known = await asked(endpoint, async (client) => {
+    const workers = await client.workers();
+    await client.revoke(worker);
+    return workers;
+  });
   console.log(`${worker} is let in no more. It comes back by a new pairing only.`);
+  if (known.includes(worker)) return;
+  // A slip of the pen would leave the machine in that was to be sent away.
+  console.error(`No worker of that name has been heard of lately; ${heardOf(known)}`);
+}
+
+function heardOf(workers: readonly string[]): string {
+  return workers.length === 0 ? 'nor any other.' : `those that have: ${workers.join(', ')}.`;
 }
 
 async function asked<T>(endpoint: Endpoint, ask: (client: BridgeClient) => Promise<T>): Promise<T> {

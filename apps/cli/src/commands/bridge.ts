@@ -1,7 +1,8 @@
-import { clientGenerationSchema, limits } from '@codelanes/protocol';
+import { clientGenerationSchema, CodelanesError, limits } from '@codelanes/protocol';
 import type { ClientGeneration } from '@codelanes/protocol';
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { defaultPort } from '../connection/default-port.js';
 import { isErrno } from '../connection/private-file.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
@@ -10,14 +11,13 @@ import type { LogLevel } from '../options/log-level.js';
 import { refuseClearText, securityOf } from '../options/bridge-security.js';
 import type { SecurityFlags } from '../options/bridge-security.js';
 import { logLevelOption } from '../options/log-level.js';
+import { refuseExcessWords } from '../options/excess-words.js';
 import { wholeNumber } from '../options/numbers.js';
 import { storeChoiceOf } from '../options/store-choice.js';
 import type { StoreFlags } from '../options/store-choice.js';
 import { announceReady } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
 import { addBridgePairingCommand } from './bridge-pairing.js';
-
-export const defaultPort = 4180;
 
 interface BridgeFlags extends StoreFlags, SecurityFlags {
   readonly host: string;
@@ -85,7 +85,11 @@ export function addBridgeCommand(program: Command): void {
     )
     .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
     .addOption(logLevelOption())
-    .action(runBridge);
+    .allowExcessArguments()
+    .action(async (flags: BridgeFlags) => {
+      refuseExcessWords(bridge);
+      await runBridge(flags);
+    });
   addBridgePairingCommand(bridge);
 }
 
@@ -149,5 +153,11 @@ function startFailure(error: unknown, { host, port }: BridgeFlags): unknown {
     });
   }
   if (!(error instanceof Error)) return error;
-  return new CliError(error.message, 'See "codelanes bridge --help" for what is taken.', { cause: error });
+  return new CliError(error.message, nextFor(error), { cause: error });
+}
+
+function nextFor(error: Error): string {
+  return CodelanesError.is(error) && error.code === 'STORE_UNAVAILABLE'
+    ? 'See whether that Redis is up, and whether --redis-url names it.'
+    : 'Mend that; "codelanes bridge --help" says what is taken.';
 }

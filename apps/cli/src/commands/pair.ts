@@ -1,9 +1,13 @@
+import { pairingCodeSchema } from '@codelanes/protocol';
 import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { authorityFlag, readAuthority } from '../connection/authority.js';
 import { parseBridgeUrl } from '../connection/bridge-url.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { CliError } from '../errors/cli-error.js';
 
 interface PairFlags {
+  readonly caFile?: string;
   readonly state?: string;
   readonly insecureHttp?: boolean;
 }
@@ -12,11 +16,19 @@ export function addPairCommand(program: Command): void {
   program
     .command('pair')
     .argument('<url>', 'address of the bridge')
-    .argument('<code>', 'what "codelanes bridge pairing create" printed')
+    .argument('<code>', 'what "codelanes bridge pairing create" printed', pairingCode)
     .description('make this machine a worker of a bridge; its key is made here and stays here')
     .option('--state <dir>', 'where the key is kept; the worker has to be started with the same')
+    .option(authorityFlag.flags, `${authorityFlag.description}; kept with the key`)
     .option('--insecure-http', 'allow plain http to another machine: whoever listens becomes the worker')
     .action(pair);
+}
+
+function pairingCode(text: string): string {
+  if (pairingCodeSchema.safeParse(text).success) return text;
+  throw new InvalidArgumentError(
+    'Expected the 32 characters that "codelanes bridge pairing create" printed at the bridge; ask there for a new code where it is lost.',
+  );
 }
 
 async function pair(url: string, code: string, flags: PairFlags): Promise<void> {
@@ -26,7 +38,8 @@ async function pair(url: string, code: string, flags: PairFlags): Promise<void> 
   const { PairingFailed, pairWorker } = await import('@codelanes/worker');
   try {
     const bridgeUrl = parseBridgeUrl(url, flags.insecureHttp ?? false);
-    const { workerId, keyFile } = await pairWorker({ bridgeUrl, code, stateDir });
+    const authority = await readAuthority(flags.caFile);
+    const { workerId, keyFile } = await pairWorker({ bridgeUrl, code, stateDir, authority });
     console.log(`This machine is the worker ${workerId} of ${bridgeUrl}.`);
     console.log(`Its key: ${keyFile}`);
     console.log(`Start it with: codelanes worker --worker-id ${workerId} --root DIR`);

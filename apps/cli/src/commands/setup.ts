@@ -6,6 +6,7 @@ import { defaultStateFolder } from '../connection/state-folder.js';
 import { CliError } from '../errors/cli-error.js';
 import { parseLane } from '../lanes/parse-lane.js';
 import { setupsText } from '../setup/setups-text.js';
+import { plainText } from '../terminal/plain-text.js';
 
 interface SetupFlags {
   readonly state?: string;
@@ -62,7 +63,9 @@ async function retry(text: string, flags: SetupFlags): Promise<void> {
 async function showLog(text: string, flags: SetupFlags): Promise<void> {
   const listed = await find(text, flags);
   const { readSetupLog } = await import('@codelanes/worker');
-  process.stdout.write(readSetupLog(listed));
+  const log = readSetupLog(listed);
+  // What a branch's install scripts say is no word to a terminal; a file or a program gets every byte.
+  process.stdout.write(process.stdout.isTTY ? plainText(log) : log);
 }
 
 async function find(text: string, flags: SetupFlags): Promise<ListedSetup> {

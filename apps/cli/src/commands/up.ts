@@ -2,15 +2,17 @@ import { resolve } from 'node:path';
 import { limits } from '@codelanes/protocol';
 import type { Command } from 'commander';
 import { connectionFile, writeConnection } from '../connection/connection-file.js';
+import { defaultPort } from '../connection/default-port.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
 import { UpLock } from '../connection/up-lock.js';
+import { refuseExcessWords } from '../options/excess-words.js';
 import { repeated } from '../options/lists.js';
 import { wholeNumber } from '../options/numbers.js';
 import { ManagedChild } from '../processes/managed-child.js';
+import type { ReadyMessageOf } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
 import { howToCall } from '../processes/how-to-call.js';
-import { defaultPort } from './bridge.js';
 import { defaultSlots } from './worker.js';
 
 interface UpFlags {
@@ -42,7 +44,8 @@ export function addUpCommand(program: Command): void {
     .option('--slots <n>', 'commands that may run at once', wholeNumber(1, limits.slots), defaultSlots)
     .option('--state <dir>', "where tokens, journals and the lanes' homes are kept")
     .option('--allow-root', 'serve although this is root; the walls are hardened for it');
-  command.action(async (flags: UpFlags) => {
+  command.allowExcessArguments().action(async (flags: UpFlags) => {
+    refuseExcessWords(command, '--root');
     if (flags.root === undefined && flags.environment === undefined) {
       command.error('error: give --root DIR or --environment FILE.yaml, for what is to be served');
     }
@@ -89,13 +92,13 @@ async function serve(flags: UpFlags, state: string): Promise<void> {
     ({ url } = await bridge.start());
     // A bridge that comes back has to be found where the first one was.
     port = Number(new URL(url).port);
-    return isStopping ? undefined : (await worker.start()).workspaces;
+    return isStopping ? undefined : worker.start();
   };
   try {
     // The setup of an environment can take minutes: whoever stops in that time does not wait for it.
-    const workspaces = await Promise.race([start(), stop]);
-    if (workspaces !== undefined) {
-      await tellHowToCall(state, url, workspaces);
+    const served = await Promise.race([start(), stop]);
+    if (served !== undefined) {
+      await tellHowToCall(state, url, served);
       await stop;
     }
     say(
@@ -103,13 +106,17 @@ async function serve(flags: UpFlags, state: string): Promise<void> {
     );
   } finally {
     // The bridge first: it turns away what waits and has what runs ended, for which it needs the worker.
-    await bridge.stop();
-    await worker.stop();
+    // Both at once: a worker that finds its bridge gone would look for it.
+    await Promise.all([bridge.stop(), worker.stop()]);
   }
   say('Stopped.');
 }
 
-async function tellHowToCall(state: string, url: string, workspaces: readonly string[]): Promise<void> {
+async function tellHowToCall(
+  state: string,
+  url: string,
+  { workspaces, lanes }: ReadyMessageOf<'worker'>,
+): Promise<void> {
   const { caller, admin } = tokenFiles(state);
   await writeConnection(state, {
     version: 1,
@@ -122,6 +129,7 @@ async function tellHowToCall(state: string, url: string, workspaces: readonly st
     howToCall({
       url,
       workspaces,
+      lanes,
       connectionFile: connectionFile(state),
       callerTokenFile: caller,
       ...(state !== defaultStateFolder() && { state }),

@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { limits } from '@codelanes/protocol';
 import type { Command } from 'commander';
-import { pino } from 'pino';
-import { parseBridgeUrl } from '../connection/bridge-url.js';
+import { pino, type Logger } from 'pino';
+import { authorityFlag, readAuthority } from '../connection/authority.js';
+import { defaultPort } from '../connection/default-port.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
-import { readToken, tokenFiles } from '../connection/tokens.js';
+import { workerAccess } from '../connection/worker-access.js';
 import { CliError } from '../errors/cli-error.js';
+import { workerFailure } from '../errors/worker-failure.js';
 import type { LogLevel } from '../options/log-level.js';
 import { logLevelOption } from '../options/log-level.js';
+import { refuseExcessWords } from '../options/excess-words.js';
 import { repeated } from '../options/lists.js';
 import { wholeNumber } from '../options/numbers.js';
-import { announceReady } from '../processes/ready-channel.js';
+import { announceReady, type LanesOfWorkspace } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
-import { defaultPort } from './bridge.js';
 
 export const defaultSlots = 4;
 
@@ -30,12 +32,14 @@ interface WorkerFlags {
   readonly allowRoot?: boolean;
   readonly takeOver?: boolean;
   readonly insecureHttp?: boolean;
+  readonly caFile?: string;
   readonly logLevel: LogLevel;
 }
 
 export function addWorkerCommand(program: Command): void {
-  program
+  const command = program
     .command('worker')
+    .allowExcessArguments()
     .description('run a worker: it serves folders of this machine through a bridge')
     .option('--root <dir>', 'a folder to serve; may be repeated', repeated)
     .option('--environment <file.yaml>', 'a definition of a folder to serve; may be repeated', repeated)
@@ -53,9 +57,13 @@ export function addWorkerCommand(program: Command): void {
     .option('--state <dir>', "where journals, locks and the lanes' homes are kept")
     .option('--allow-root', 'serve although this is root; the walls are hardened for it')
     .option('--take-over', 'replace another live worker that has this identity')
+    .option(authorityFlag.flags, `${authorityFlag.description}; a paired worker has it`)
     .option('--insecure-http', 'allow plain http to another machine: the token travels in clear text')
     .addOption(logLevelOption())
-    .action(runWorker);
+    .action(async (flags: WorkerFlags) => {
+      refuseExcessWords(command, '--root');
+      await runWorker(flags);
+    });
 }
 
 async function runWorker(flags: WorkerFlags): Promise<void> {
@@ -65,12 +73,12 @@ async function runWorker(flags: WorkerFlags): Promise<void> {
   const log = pino({ name: 'codelanes-worker', level: flags.logLevel }, pino.destination(2));
   try {
     const { startWorker } = await workerPackage();
-    const roots = await rootsOf(flags);
-    const { bridgeUrl, ...access } = await accessOf(flags, state, workerId);
+    const roots = await rootsOf(flags, log);
+    const access = await workerAccess(flags, state, workerId);
     const worker = startWorker(
       {
-        bridgeUrl,
         ...access,
+        authority: await readAuthority(flags.caFile),
         workerId,
         roots,
         slots: flags.slots,
@@ -84,61 +92,38 @@ async function runWorker(flags: WorkerFlags): Promise<void> {
     void stopRequested().then(worker.stop);
     await worker.ready;
     const workspaces = roots.map(({ id }) => id);
-    if (!announceReady({ kind: 'worker', workerId, workspaces })) {
-      console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${bridgeUrl}.`);
+    if (!announceReady({ kind: 'worker', workerId, workspaces, lanes: lanesOf(roots[0]) })) {
+      console.log(`Worker ${workerId} serves ${workspaces.join(', ')} through ${access.bridgeUrl}.`);
     }
     await worker.done;
   } catch (error) {
-    throw await startFailure(error);
+    const { WorkerStopped } = await workerPackage();
+    if (!(error instanceof WorkerStopped)) throw await workerFailure(error, workerId);
+    console.error(`codelanes: ${error.message}`);
   }
-}
-
-/** A worker that is paired has a key for one bridge; any other shows the token for workers. */
-async function accessOf(
-  { bridge, tokenFile, insecureHttp = false }: WorkerFlags,
-  state: string,
-  workerId: string,
-) {
-  const { keyFileOf, readWorkerKey } = await workerPackage();
-  const keyFile = keyFileOf(state, workerId);
-  if (tokenFile === undefined && existsSync(keyFile)) {
-    const { bridgeUrl } = readWorkerKey(keyFile);
-    return { bridgeUrl: parseBridgeUrl(bridge ?? bridgeUrl, insecureHttp), keyFile };
-  }
-  return {
-    bridgeUrl: parseBridgeUrl(bridge ?? `http://127.0.0.1:${defaultPort}`, insecureHttp),
-    token: await readToken(tokenFile ?? tokenFiles(state).worker),
-  };
-}
-
-/** The worker's own refusals say in one message what is wrong and what to do. */
-async function startFailure(error: unknown): Promise<unknown> {
-  const { DefinitionError, KeyFileError, OptionsError, PreparationError, RootError, WorkerRefused } =
-    await workerPackage();
-  const isRefusal = [
-    DefinitionError,
-    KeyFileError,
-    OptionsError,
-    PreparationError,
-    RootError,
-    WorkerRefused,
-  ].some((kind) => error instanceof kind);
-  if (!isRefusal || !(error instanceof Error)) return error;
-  return new CliError(error.message, 'The worker serves nothing; mend that and start it again.', {
-    cause: error,
-  });
 }
 
 /** What the flags ask to serve; the worker itself judges folders and ids. */
-async function rootsOf({ root = [], environment = [], linkedWorktreeLanes = false }: WorkerFlags) {
+async function rootsOf(
+  { root = [], environment = [], linkedWorktreeLanes = false }: WorkerFlags,
+  log: Logger,
+) {
   if (root.length + environment.length === 0) {
     throw new CliError('A worker needs something to serve.', 'Give --root DIR or --environment FILE.yaml.');
   }
-  const { loadDefinitions, refuseNotRunYet, rootIdOf, rootOfDefinition } = await workerPackage();
+  const { loadDefinitions, notUsedYet, rootIdOf, rootOfDefinition } = await workerPackage();
   const plain = root.map((folder) => ({ id: rootIdOf(resolve(folder)), root: folder, linkedWorktreeLanes }));
   const definitions = loadDefinitions(environment, plain);
-  for (const definition of definitions) refuseNotRunYet(definition);
+  for (const sentence of definitions.flatMap(notUsedYet)) log.warn(sentence);
   return [...plain, ...definitions.map((definition) => rootOfDefinition(definition, linkedWorktreeLanes))];
+}
+
+/** Where the examples of commands may show a worktree. */
+function lanesOf(root: Awaited<ReturnType<typeof rootsOf>>[number] | undefined): LanesOfWorkspace {
+  if (root?.linkedWorktreeLanes !== true) return { in: 'none' };
+  if (existsSync(join(root.root, '.git'))) return { in: 'checkout' };
+  const first = 'repositories' in root ? root.repositories?.[0] : undefined;
+  return first === undefined ? { in: 'none' } : { in: 'repository', repository: first.path };
 }
 
 /** Only this command needs it; the others start faster without. */

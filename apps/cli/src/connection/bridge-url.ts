@@ -10,7 +10,8 @@ import { CliError } from '../errors/cli-error.js';
 export function parseBridgeUrl(text: string, insecureHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new CliError(`"${text}" is no address of a bridge.`, 'Give one like https://bridge.example.org.');
+    const meant = withScheme(text) ?? 'https://bridge.example.org';
+    throw new CliError(`"${text}" is no address of a bridge.`, `Give one like ${meant}.`);
   }
   if (url.protocol === 'http:' && !insecureHttp && !isLoopbackUrl(url)) {
     throw new CliError(
@@ -19,4 +20,11 @@ export function parseBridgeUrl(text: string, insecureHttp: boolean): string {
     );
   }
   return text.replace(/\/+$/, '');
+}
+
+/** A host without a scheme, as it was most likely meant. */
+function withScheme(text: string): string | undefined {
+  if (!/^[\w.[\]:-]+$/u.test(text) || !URL.canParse(`http://${text}`)) return undefined;
+  const plain = new URL(`http://${text}`);
+  return isLoopbackUrl(plain) ? `http://${text}` : `https://${text}`;
 }

@@ -1,4 +1,5 @@
 import { CliError } from '../errors/cli-error.js';
+import { readAuthority } from './authority.js';
 import { parseBridgeUrl } from './bridge-url.js';
 import { readConnection } from './connection-file.js';
 import { defaultStateFolder } from './state-folder.js';
@@ -10,6 +11,7 @@ export interface EndpointFlags {
   readonly tokenFile?: string | undefined;
   readonly worker?: string | undefined;
   readonly state?: string | undefined;
+  readonly caFile?: string | undefined;
   readonly insecureHttp?: boolean | undefined;
 }
 
@@ -18,6 +20,8 @@ export interface Endpoint {
   readonly url: string;
   readonly token: string;
   readonly workerId: string;
+  /** By which the bridge's certificate is known, as PEM; left out, by what this machine trusts. */
+  readonly authority?: string | undefined;
   /** What the worker offers, where that is known without asking. */
   readonly workspaces: readonly string[];
 }
@@ -55,6 +59,7 @@ export async function resolveEndpoint(
     url: parsedUrl,
     token: await tokenOf(flags.tokenFile, environment['CODELANES_TOKEN'], known?.tokenFiles[kind], url),
     workerId,
+    authority: await readAuthority(flags.caFile, environment),
     workspaces: known?.workerId === workerId ? known.workspaces : [],
   };
 }

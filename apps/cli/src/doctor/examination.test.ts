@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { examine } from './examination.js';
 
 let folder: string;
@@ -48,7 +48,10 @@ describe('examine', { timeout: 60_000 }, () => {
       {
         name: 'primary',
         laneRouting: 'by-path',
-        root: { lane: 'primary', worktrees: { offered: false } },
+        root: {
+          lane: 'primary',
+          worktrees: { offered: false, why: expect.stringContaining('its repositories') },
+        },
         repositories: [
           {
             lane: 'primary/agents',
@@ -59,7 +62,7 @@ describe('examine', { timeout: 60_000 }, () => {
       },
     ]);
     expect(machine.map(({ subject }) => subject)).toEqual(
-      expect.arrayContaining(['git', 'ripgrep', 'sandbox']),
+      expect.arrayContaining(['git', 'ripgrep', 'flock', 'sandbox']),
     );
   });
 
@@ -74,7 +77,12 @@ describe('examine', { timeout: 60_000 }, () => {
 
   it('says that setup runs in full where snapshots were asked for and files cannot be cloned', async () => {
     mkdirSync(join(folder, 'src'));
-    mkdirSync(join(folder, 'store'), { mode: 0o700 });
+    writeFileSync(join(folder, 'src/package-lock.json'), '{}');
+    // In memory: a file system that cannot clone.
+    const store = mkdtempSync('/dev/shm/codelanes-store-');
+    onTestFinished(() => {
+      rmSync(store, { recursive: true });
+    });
     const { ok, environments } = await examine([
       write(
         'name: primary',
@@ -84,12 +92,13 @@ describe('examine', { timeout: 60_000 }, () => {
         '  reuse:',
         '    inputs: [package-lock.json]',
         '    checkCommand: "true"',
-        `    snapshot: { store: ${join(folder, 'store')}, paths: [node_modules] }`,
+        `    snapshot: { store: ${store}, paths: [node_modules] }`,
         'storage: { minFreeBytes: 9007199254740991, setupReserveBytes: 0 }',
       ),
     ]);
     const [cloning, disk, ...keys] = environments[0]?.findings ?? [];
     expect(cloning).toMatchObject({ subject: 'snapshots', verdict: 'limited' });
+    expect(cloning?.sentence).toContain('cannot be cloned');
     expect(cloning?.sentence).toContain('setup runs in full');
     expect(disk).toMatchObject({ subject: 'disk', verdict: 'limited' });
     expect(disk?.sentence).toContain('setup is put off');

@@ -9,7 +9,7 @@ export interface ExaminedFault {
   readonly sentence: string;
 }
 
-/** An environment whose definition is right, with what was found of its storage and of keys that are not run yet. */
+/** An environment whose definition is right, with what was found of its storage and of keys that are not used yet. */
 export interface ExaminedEnvironment extends EnvironmentReport {
   readonly findings: readonly Finding[];
 }
@@ -48,8 +48,12 @@ async function load(files: readonly string[]): Promise<Loaded> {
     return { definitions: loadDefinitions(files), faults: [] };
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
-    const { file } = error;
-    const faults = error.faults.map(({ position, key, sentence }) => ({ file, ...position, key, sentence }));
+    const faults = error.faults.map(({ file, position, key, sentence }) => ({
+      file,
+      ...position,
+      key,
+      sentence,
+    }));
     return { definitions: [], faults };
   }
 }

@@ -15,6 +15,11 @@ export const exitStatus = {
   cancelled: 130,
 } as const;
 
+/** A failure of which another process has said everything on the same terminal. */
+export class AlreadyTold extends Error {
+  override readonly name = 'AlreadyTold';
+}
+
 /** A failure that a person is told: one sentence what, one sentence what to do. */
 export class CliError extends Error {
   override readonly name = 'CliError';

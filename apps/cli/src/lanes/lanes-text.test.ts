@@ -20,6 +20,13 @@ describe('lanesText', () => {
     expect(lanesText(idle)).toContain('Nothing waits.');
   });
 
+  it('says how long ago the worker was heard of, as one that was killed is online until its lease ends', () => {
+    expect(lanesText({ ...idle, heardAgoMs: 12_000 })).toContain(
+      'Worker local is online, heard of 12 s ago: 0',
+    );
+    expect(lanesText({ ...idle, online: false })).toContain('Worker local is offline: 0');
+  });
+
   it('tells of each call its lane, since when, for whom, and why it waits', () => {
     const call = { mode: 'exclusive', pool: 'command', operation: 'execute_command' } as const;
     const text = lanesText({

@@ -8,9 +8,14 @@ import { plainText } from '../terminal/plain-text.js';
 /** What runs, what waits and what is closed at a worker, for people. */
 export function lanesText(view: LanesView): string {
   const { workerId, online, slots, files } = view;
-  const head = `Worker ${workerId} is ${online ? 'online' : 'offline'}: ${slots.used} of ${slots.of} command slots and ${files.used} of ${files.of} file tools in use.`;
+  const state = online ? `online${heardText(view)}` : 'offline';
+  const head = `Worker ${workerId} is ${state}: ${slots.used} of ${slots.of} command slots and ${files.used} of ${files.of} file tools in use.`;
   const lines = [head, '', ...runningLines(view), '', ...waitingLines(view), ...pausedLines(view)];
   return plainText([...lines, ...quarantineLines(view.quarantined)].join('\n'));
+}
+
+function heardText({ heardAgoMs }: LanesView): string {
+  return heardAgoMs === undefined ? '' : `, heard of ${durationText(heardAgoMs)} ago`;
 }
 
 function runningLines({ running }: LanesView): string[] {

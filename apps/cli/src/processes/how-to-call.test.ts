@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { howToCall } from './how-to-call.js';
+import { howToCall, type Served } from './how-to-call.js';
 
-const served = {
+const served: Served = {
   url: 'http://127.0.0.1:4180',
   workspaces: ['app'],
+  lanes: { in: 'checkout' },
   connectionFile: '/state/connection.json',
   callerTokenFile: '/state/tokens/caller',
 };
@@ -24,6 +25,16 @@ describe('howToCall', () => {
     expect(howToCall({ ...served, workspaces: ['app', 'site'] })).toContain(
       'codelanes exec --workspace app --worktree a -- npm test',
     );
+  });
+
+  it('shows worktrees where there are some: in a repository, or nowhere', () => {
+    const inRepository = howToCall({ ...served, lanes: { in: 'repository', repository: 'api' } });
+    expect(inRepository).toContain('codelanes exec --repository api -- git status');
+    expect(inRepository).toContain('codelanes exec --repository api --worktree a -- npm test');
+    expect(inRepository).toContain('codelanes exec -- ls');
+    const nowhere = howToCall({ ...served, lanes: { in: 'none' } });
+    expect(nowhere).toContain('codelanes exec -- ls');
+    expect(nowhere).not.toMatch(/--worktree|git status/u);
   });
 
   it('names a state folder that the commands would not find, so that a shell takes it', () => {

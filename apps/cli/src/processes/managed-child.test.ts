@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AlreadyTold } from '../errors/cli-error.js';
 import { ManagedChild } from './managed-child.js';
 
 let folder: string;
@@ -57,7 +58,13 @@ describe('ManagedChild', () => {
     const child = await childOf(
       `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(log)}, 'x'); process.exitCode = 1;`,
     );
-    await expect(child.start()).rejects.toThrow('did not start');
+    // It has said itself what is wrong.
+    await expect(child.start()).rejects.toBeInstanceOf(AlreadyTold);
     expect(await readFile(log, 'utf8')).toBe('x');
+  });
+
+  it('says how one ended that could say nothing itself', async () => {
+    const child = await childOf("process.kill(process.pid, 'SIGKILL');");
+    await expect(child.start()).rejects.toThrow('did not start (SIGKILL)');
   });
 });

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { CliError } from '../errors/cli-error.js';
+import { AlreadyTold, CliError, exitStatus } from '../errors/cli-error.js';
 import type { ReadyMessage, ReadyMessageOf } from './ready-channel.js';
 import { isReadyMessageOf, readyMessageSchema } from './ready-channel.js';
 
@@ -44,17 +44,18 @@ export class ManagedChild<Name extends ReadyMessage['kind']> {
   /**
    * Starts the process; resolves when it serves.
    *
-   * @throws CliError where it ends before that; it has said why on stderr.
+   * @throws AlreadyTold where it ends before that and has said why on stderr; CliError where it died.
    */
   async start(): Promise<ReadyMessageOf<Name>> {
     const { name } = this.#options;
     const child = this.#spawn();
     const message = await readyOf(child);
     if (message === undefined || !isReadyMessageOf(name, message)) {
-      throw new CliError(
-        `The ${name} did not start.`,
-        'Its own message is above; mend that and start again.',
-      );
+      const how = await exitOf(child);
+      if (child.exitCode === exitStatus.failed || child.exitCode === exitStatus.usage) {
+        throw new AlreadyTold(`The ${name} did not start.`);
+      }
+      throw new CliError(`The ${name} did not start (${how}).`, 'What it said is above; start it again.');
     }
     void this.#restartWhenGone(child);
     return message;

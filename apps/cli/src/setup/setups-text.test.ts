@@ -27,6 +27,12 @@ describe('the setups of lanes for people', () => {
     );
   });
 
+  it('say nothing to the terminal that a lane chose', () => {
+    const evil = '\u001b]0;owned\u0007\u001b[2J';
+    const line = lineOf({ ...begun, endedAt: 3_000, state: 'ready', leftRunning: [evil] });
+    expect(line).toContain('\\u001b]0;owned\\u0007\\u001b[2J');
+  });
+
   it('say so where there are none', () => {
     expect(setupsText([], 0)).toBe('No lane has been set up yet.');
   });

@@ -2,6 +2,7 @@ import { describeLane } from '@codelanes/protocol';
 import type { SetupRecord } from '@codelanes/worker';
 import { durationText } from '../lanes/duration-text.js';
 import { table } from '../table/table.js';
+import { plainText } from '../terminal/plain-text.js';
 
 /** The last run of the setup in each lane, for people; `now` in milliseconds since 1970. */
 export function setupsText(records: readonly SetupRecord[], now: number): string {
@@ -13,7 +14,8 @@ export function setupsText(records: readonly SetupRecord[], now: number): string
     new Date(record.startedAt).toISOString(),
     whatToKnow(record),
   ]);
-  return table(['LANE', 'STATE', 'TOOK', 'BEGAN', 'WHAT TO KNOW'], rows).join('\n');
+  // Programs that were left running bear names of the lane's own choice.
+  return plainText(table(['LANE', 'STATE', 'TOOK', 'BEGAN', 'WHAT TO KNOW'], rows).join('\n'));
 }
 
 function whatToKnow(record: SetupRecord): string {

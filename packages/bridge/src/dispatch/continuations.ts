@@ -4,11 +4,18 @@ import { CodelanesError } from '@codelanes/protocol';
 import type { PausedCall, SchedulerStore } from '../scheduler/store.js';
 import { callIdOfToken, isTokenOf } from './continuation-token.js';
 import type { Dispatcher, ScriptEnd } from './dispatcher.js';
+import type { RequestNames } from './request-names.js';
 
 /** Who sends a programmatic request, and under which name of its own. */
 export interface Asking {
   readonly principal: string;
   readonly requestId?: string | undefined;
+}
+
+/** Who lets a script go on, and for which worker where that is said. */
+export interface Asker {
+  readonly principal: string;
+  readonly workerId: string | undefined;
 }
 
 /** A script that a token lets go on. */
@@ -32,27 +39,28 @@ export function callIdOfRequest(principal: string, requestId: string): string {
 export class Continuations {
   readonly #store: SchedulerStore;
   readonly #dispatcher: Dispatcher;
-  /** Calls by the name of the request that lets them go on, while it is answered. */
-  readonly #named = new Map<string, string>();
+  readonly #names: RequestNames;
 
-  constructor(store: SchedulerStore, dispatcher: Dispatcher) {
+  constructor(store: SchedulerStore, dispatcher: Dispatcher, names: RequestNames) {
     this.#store = store;
     this.#dispatcher = dispatcher;
+    this.#names = names;
   }
 
   /**
    * The script that a continuation is for.
    *
-   * @throws CodelanesError `CONTINUATION_NOT_FOUND` for a token of nobody's or another one's script, of one that has
-   * ended, or of an earlier pause; `CONTINUATION_CONFLICT` where it goes on already; `MALFORMED_REQUEST` for results of
+   * @throws CodelanesError `CONTINUATION_NOT_FOUND` for a token of nobody's or another one's script, of one at another
+   * worker, of one that has ended, or of an earlier pause; `CONTINUATION_CONFLICT` where it goes on already; `MALFORMED_REQUEST` for results of
    * other tool calls than those that it waits for.
    */
-  async find(principal: string, continuation: ProgrammaticContinuation): Promise<Continued> {
+  async find({ principal, workerId }: Asker, continuation: ProgrammaticContinuation): Promise<Continued> {
     const { continuation_token: token, tool_results: results } = continuation;
     const callId = callIdOfToken(token);
     if (callId === undefined) throw notFound();
     const [owned, pause] = await Promise.all([this.#store.call(callId), this.#store.paused(callId)]);
     if (owned?.principal !== principal) throw notFound();
+    if (workerId !== undefined && workerId !== owned.workerId) throw notFound();
     if (pause === undefined) throw isOver(owned.view.state) ? notFound() : conflict();
     if (!isTokenOf(token, pause)) throw notFound();
     return { callId, lane: owned.view.lane, pause, results: resultsOf(pause, results) };
@@ -61,23 +69,24 @@ export class Continuations {
   /** @throws CodelanesError `CONTINUATION_CONFLICT`, `REQUEST_CONFLICT`; as `Dispatcher.resumeScript`. */
   async goOn(
     { principal, requestId }: Asking,
-    { callId, lane, results }: Continued,
+    { callId, lane, pause, results }: Continued,
     callerGone: AbortSignal,
   ): Promise<ScriptEnd> {
     const name = requestId === undefined ? undefined : callIdOfRequest(principal, requestId);
-    if (name !== undefined && this.#named.has(name)) {
+    if (name !== undefined && !(await this.#names.take(name, callId))) {
       throw new CodelanesError('REQUEST_CONFLICT', 'A programmatic request of this id is being answered.');
     }
-    if (name !== undefined) this.#named.set(name, callId);
     const enter = async () => {
       const resumed = await this.#store.resume(callId, results);
       if (resumed !== 'resumed') throw resumed === undefined ? notFound() : conflict();
     };
     const answered = results.map((result) => result.callId);
     try {
-      return await this.#dispatcher.resumeScript({ callId, lane, answered }, enter, callerGone);
+      const { workerId } = pause;
+      return await this.#dispatcher.resumeScript({ callId, workerId, lane, answered }, enter, callerGone);
     } finally {
-      if (name !== undefined) this.#named.delete(name);
+      // One that cannot be let go now goes by itself.
+      if (name !== undefined) await this.#names.letGo(name).catch(() => undefined);
     }
   }
 
@@ -85,7 +94,7 @@ export class Continuations {
   async cancel({ principal, requestId }: Required<Asking>): Promise<boolean> {
     if (requestId === undefined) return false;
     const name = callIdOfRequest(principal, requestId);
-    const callId = this.#named.get(name) ?? name;
+    const callId = (await this.#names.callOf(name)) ?? name;
     const owned = await this.#store.call(callId);
     if (owned?.principal !== principal || isOver(owned.view.state)) return false;
     await this.#store.cancel(callId);

@@ -16,7 +16,8 @@ let worker: WorkerAtStore;
 beforeEach(async () => {
   const clock = new ManualClock();
   store = new MemoryStore(defaultSchedulerSettings, clock);
-  dispatcher = new Dispatcher(store, { leaseTtlMs: 30_000, settlementGraceMs: 10_000 });
+  const times = { leaseTtlMs: 30_000, settlementGraceMs: 10_000 };
+  dispatcher = new Dispatcher(store, times, { signalOf: () => signal });
   worker = new WorkerAtStore({ store, clock });
   await worker.register();
 });
@@ -32,7 +33,11 @@ describe('a script that goes on', () => {
     const resume = vi.fn(async () => {
       await store.resume(callId, results);
     });
-    const end = dispatcher.resumeScript({ callId, lane, answered }, resume, signal);
+    const end = dispatcher.resumeScript(
+      { callId, workerId: worker.workerId, lane, answered },
+      resume,
+      signal,
+    );
     await vi.waitFor(() => {
       expect(resume).toHaveResolved();
     });
@@ -45,7 +50,11 @@ describe('a script that goes on', () => {
   it('is stopped where its store has lost that: told once more, its caller would run the tools twice', async () => {
     const callId = await worker.pausedScript(lane);
     const forget = () => Promise.resolve();
-    const end = dispatcher.resumeScript({ callId, lane, answered }, forget, signal);
+    const end = dispatcher.resumeScript(
+      { callId, workerId: worker.workerId, lane, answered },
+      forget,
+      signal,
+    );
     await expect(end).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
     expect((await store.call(callId))?.view.state).toBe('settled');
   });

@@ -1,7 +1,6 @@
-import type { CallOperation, CallState, WorkspaceToolResult } from '@codelanes/protocol';
+import type { CallState, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError, limits } from '@codelanes/protocol';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BridgeMetrics } from '../metrics/bridge-metrics.js';
 import type {
   CallEnd,
   NewCall,
@@ -11,9 +10,10 @@ import type {
   WithdrawReason,
 } from '../scheduler/store.js';
 import { Bell } from './bell.js';
-import { NeverStarted } from './never-started.js';
+import { bridgeStopping, forgotten, sentAway } from './never-started.js';
 import { outcomeUnknown, resultOf } from './outcome.js';
 import { QueueTimeout } from './queue-timeout.js';
+import type { RevokedWorkers } from './revoked-workers.js';
 import { newStopSignal } from './stop-signal.js';
 
 /** Every change rings; this is only the net beneath a ring that a store lost. */
@@ -36,8 +36,7 @@ export interface Patience {
 export type ScriptEnd = CallEnd | { readonly how: 'paused'; readonly pause: PausedCall };
 
 /** A call as it is seen through. */
-interface Attended extends Pick<NewCall, 'callId' | 'lane' | 'executionMs'> {
-  readonly operation: CallOperation;
+interface Attended extends Pick<NewCall, 'callId' | 'workerId' | 'lane' | 'executionMs'> {
   /**
    * The tool calls whose results it goes on with, where it ran before: the queue is no place that it could leave as one
    * that never did.
@@ -49,15 +48,15 @@ interface Attended extends Pick<NewCall, 'callId' | 'lane' | 'executionMs'> {
 export class Dispatcher {
   readonly #store: SchedulerStore;
   readonly #settings: DispatchSettings;
-  readonly #metrics: BridgeMetrics;
+  readonly #revoked: Pick<RevokedWorkers, 'signalOf'>;
   readonly #stopping = newStopSignal();
   readonly #abandoning = newStopSignal();
   readonly #attended = new Set<Promise<void>>();
 
-  constructor(store: SchedulerStore, settings: DispatchSettings, metrics = new BridgeMetrics()) {
+  constructor(store: SchedulerStore, settings: DispatchSettings, revoked: Pick<RevokedWorkers, 'signalOf'>) {
+    this.#revoked = revoked;
     this.#store = store;
     this.#settings = settings;
-    this.#metrics = metrics;
   }
 
   get isStopping(): boolean {
@@ -67,11 +66,11 @@ export class Dispatcher {
   /**
    * Resolves with the worker's result. A call that waits longer than its patience leaves the queue and never
    * ran; one that was handed to the worker is waited for beyond that, until the worker answers or cannot any
-   * more. When the caller goes away the call is taken back or, once delivered, cancelled. A store that cannot be
-   * reached meanwhile is waited for as long as the call is.
+   * more. When the caller goes away, or the worker is revoked, the call is taken back or, once delivered, cancelled. A
+   * store that cannot be reached meanwhile is waited for as long as the call is.
    *
    * @throws CodelanesError as the store refuses it, `WORKSPACE_QUEUE_TIMEOUT` (a `QueueTimeout`), a
-   * `NeverStarted`, or as `resultOf` says.
+   * `NeverStarted`, `WORKER_OFFLINE`, or as `resultOf` says.
    */
   async run(call: NewToolCall, patience: Patience): Promise<WorkspaceToolResult> {
     const end = await this.runScript(call, patience);
@@ -81,8 +80,8 @@ export class Dispatcher {
 
   /** Resolves with the first pause of a script, or with its end; for the rest as `run`, which judges the end. */
   runScript(call: NewCall, patience: Patience): Promise<ScriptEnd> {
-    const { callId, lane, executionMs, request } = call;
-    const attended = { callId, lane, executionMs, operation: request.operation };
+    const { callId, workerId, lane, executionMs } = call;
+    const attended = { callId, workerId, lane, executionMs };
     return this.#see(attended, patience, async () => {
       const submitted = await this.#store.submit(call);
       if (!submitted.ok) throw new CodelanesError(submitted.error.code, submitted.error.message);
@@ -94,14 +93,13 @@ export class Dispatcher {
    * is cancelled with its caller.
    */
   resumeScript(
-    call: Pick<NewCall, 'callId' | 'lane'> & { readonly answered: readonly string[] },
+    call: Pick<NewCall, 'callId' | 'workerId' | 'lane'> & { readonly answered: readonly string[] },
     enter: () => Promise<void>,
     callerGone: AbortSignal,
   ): Promise<ScriptEnd> {
     const attended = {
       ...call,
       executionMs: limits.pausedScriptMs + limits.programmaticTimeoutMs,
-      operation: 'run_script' as const,
     };
     return this.#see(attended, { queueWaitMs: limits.queueWaitMs, callerGone }, enter);
   }
@@ -133,15 +131,18 @@ export class Dispatcher {
     const queueEndsAt = performance.now() + patience.queueWaitMs;
     await enter();
     const bell = new Bell();
+    const signals = [
+      patience.callerGone,
+      this.#stopping.signal,
+      this.#abandoning.signal,
+      this.#revoked.signalOf(call.workerId),
+    ];
     const unsubscribe = [
       this.#store.onCall(call.callId, bell.ring),
-      ...[patience.callerGone, this.#stopping.signal, this.#abandoning.signal].map((signal) =>
-        bell.ringOnAbort(signal),
-      ),
+      ...signals.map((signal) => bell.ringOnAbort(signal)),
     ];
     try {
       const end = await this.#attend(call, patience, queueEndsAt, bell);
-      if (end.how === 'interrupted') this.#metrics.leaseLost(call.operation);
       if (end.how === 'withdrawn' && end.why === 'caller_gone' && !patience.callerGone.aborted) {
         throw forgotten();
       }
@@ -163,7 +164,7 @@ export class Dispatcher {
         if (pause !== undefined) return { how: 'paused', pause };
         if (waits(owned.view.state) && call.answered === undefined) {
           answerDueAt = undefined;
-          const why = this.#whyLeave(patience, queueEndsAt);
+          const why = this.#whyLeave(call, patience, queueEndsAt);
           if (why !== undefined) await this.#leave(call, why);
         } else {
           answerDueAt ??= performance.now() + this.#answerWithinMs(call);
@@ -194,9 +195,9 @@ export class Dispatcher {
     throw isKnown ? outcomeUnknown('the bridge’s store lost that the script went on.') : callerGone();
   }
 
-  #whyLeave(patience: Patience, queueEndsAt: number): WithdrawReason | undefined {
+  #whyLeave(call: Attended, patience: Patience, queueEndsAt: number): WithdrawReason | undefined {
     if (patience.callerGone.aborted) return 'caller_gone';
-    if (this.#stopping.signal.aborted) return 'cancelled';
+    if (this.#stopping.signal.aborted || this.#isRevoked(call)) return 'cancelled';
     return performance.now() >= queueEndsAt ? 'deadline' : undefined;
   }
 
@@ -206,10 +207,9 @@ export class Dispatcher {
     if (!left.withdrawn) return;
     switch (why) {
       case 'deadline':
-        this.#metrics.queueTimedOut(call.operation);
         throw new QueueTimeout(call.lane, Math.round(left.waitedMs), left.waitedFor);
       case 'cancelled':
-        throw bridgeStopping();
+        throw this.isStopping ? bridgeStopping() : sentAway();
       case 'caller_gone':
         throw callerGone();
     }
@@ -217,7 +217,7 @@ export class Dispatcher {
 
   /** @throws where the worker's answer is not waited for any longer; the call is cancelled then. */
   async #giveUpIfDue(call: Attended, patience: Patience, answerDueAt: number): Promise<void> {
-    const why = this.#whyGiveUp(patience, answerDueAt);
+    const why = this.#whyGiveUp(call, patience, answerDueAt);
     if (why === undefined) return;
     await this.#store.cancel(call.callId);
     throw why;
@@ -242,11 +242,16 @@ export class Dispatcher {
     }
   }
 
-  #whyGiveUp(patience: Patience, answerDueAt: number): CodelanesError | undefined {
+  #whyGiveUp(call: Attended, patience: Patience, answerDueAt: number): CodelanesError | undefined {
     if (patience.callerGone.aborted) return callerGone();
+    if (this.#isRevoked(call)) return outcomeUnknown('its worker was revoked while it ran, and is stopped.');
     if (this.#abandoning.signal.aborted) return outcomeUnknown('the bridge stopped while it ran.');
     if (performance.now() < answerDueAt) return undefined;
     return outcomeUnknown('the worker kept its lease but did not answer in time.');
+  }
+
+  #isRevoked({ workerId }: Attended): boolean {
+    return this.#revoked.signalOf(workerId).aborted;
   }
 
   #answerWithinMs({ executionMs }: Attended): number {
@@ -270,18 +275,6 @@ function msUntilLook(dueAt: number): number {
 
 function isOutage(error: unknown): boolean {
   return CodelanesError.is(error) && error.code === 'STORE_UNAVAILABLE';
-}
-
-function bridgeStopping(): CodelanesError {
-  return new NeverStarted('BRIDGE_STOPPING', 'The bridge is stopping; the call did not start.');
-}
-
-/** The store took this bridge for dead. */
-function forgotten(): CodelanesError {
-  return new NeverStarted(
-    'STORE_UNAVAILABLE',
-    'The call left the queue and did not start: its bridge had lost its store for too long.',
-  );
 }
 
 function callerGone(): CodelanesError {

@@ -1,6 +1,6 @@
 import type { Assignment } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
-import type { Fetched, SchedulerStore, WorkerFence } from '../scheduler/store.js';
+import type { Fetched, RegistrationFence, SchedulerStore, WorkerFence } from '../scheduler/store.js';
 import { Bell } from './bell.js';
 import type { Connection } from './connection.js';
 import { newStopSignal } from './stop-signal.js';
@@ -31,7 +31,7 @@ export class WorkerPolls {
    *
    * @throws CodelanesError as they do.
    */
-  async poll(worker: WorkerFence, waitMs: number, connection: Connection): Promise<Polled> {
+  async poll(worker: RegistrationFence, waitMs: number, connection: Connection): Promise<Polled> {
     for await (const batch of this.batches(worker, waitMs, connection)) return batch;
     throw new Error('A poll has at least one batch.');
   }
@@ -43,7 +43,7 @@ export class WorkerPolls {
    *
    * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`; `BRIDGE_STOPPING`.
    */
-  async *batches(worker: WorkerFence, waitMs: number, connection: Connection): AsyncGenerator<Polled> {
+  async *batches(worker: RegistrationFence, waitMs: number, connection: Connection): AsyncGenerator<Polled> {
     if (this.#stopping.signal.aborted) {
       throw new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; there is nothing to fetch.');
     }
@@ -80,7 +80,7 @@ export class WorkerPolls {
     this.#stopping.abort();
   }
 
-  async #fetch(worker: WorkerFence): Promise<Fetched> {
+  async #fetch(worker: RegistrationFence): Promise<Fetched> {
     const fetched = await this.#store.fetch(worker);
     if (!fetched.ok) throw new CodelanesError(fetched.error.code, fetched.error.message);
     return fetched;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WorkerLoad } from '../scheduler/store.js';
 import { BridgeMetrics } from './bridge-metrics.js';
 
 const noLoads = new Map<string, never>();
@@ -44,20 +45,32 @@ describe('BridgeMetrics', () => {
   it('has a registry of its own, so that bridges of one process do not meet', async () => {
     const one = new BridgeMetrics();
     const other = new BridgeMetrics();
-    one.queueTimedOut('execute_command');
-    one.leaseLost('write_file');
+    one.lost({ how: 'queue_timeout', operation: 'execute_command' });
+    one.lost({ how: 'interrupted', operation: 'write_file' });
+    one.lost({ how: 'interrupted', operation: undefined });
     one.rateLimited();
-    expect(await one.text(noLoads)).toContain('codelanes_lease_losses_total{operation="write_file"} 1\n');
+    const text = await one.text(noLoads);
+    expect(text).toContain('codelanes_queue_timeouts_total{operation="execute_command"} 1\n');
+    expect(text).toContain('codelanes_lease_losses_total{operation="write_file"} 1\n');
+    expect(text).toContain('codelanes_lease_losses_total{operation="unknown"} 1\n');
     expect(await other.text(noLoads)).toContain('codelanes_rate_limited_total 0\n');
     expect(await other.text(noLoads)).not.toContain('execute_command');
   });
 
   it('forgets a worker that is not there any more', async () => {
     const metrics = new BridgeMetrics();
-    const load = { running: { command: 2, file: 1 }, waiting: 7 };
+    const load: WorkerLoad = {
+      running: [{ operation: 'execute_command', pool: 'command', calls: 2 }],
+      waiting: [{ operation: 'write_file', calls: 7 }],
+    };
     const before = await metrics.text(new Map([['laptop', load]]));
-    expect(before).toContain('codelanes_running_calls{worker="laptop",pool="command"} 2\n');
-    expect(before).toContain('codelanes_waiting_calls{worker="laptop"} 7\n');
+    for (const line of [
+      'codelanes_running_calls{worker="laptop",pool="command",operation="execute_command"} 2\n',
+      'codelanes_running_calls{worker="laptop",pool="file",operation="write_file"} 0\n',
+      'codelanes_waiting_calls{worker="laptop",operation="write_file"} 7\n',
+    ]) {
+      expect(before).toContain(line);
+    }
     expect(await metrics.text(noLoads)).not.toContain('laptop');
   });
 });

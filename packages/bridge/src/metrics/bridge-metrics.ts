@@ -1,6 +1,6 @@
-import type { CallOperation } from '@codelanes/protocol';
+import { callOperationSchema, operationKinds, type CallOperation } from '@codelanes/protocol';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { CallTiming, WorkerLoad } from '../scheduler/store.js';
+import type { CallTiming, Loss, WorkerLoad } from '../scheduler/store.js';
 
 /** Seconds, from what is felt to the longest that a call may wait or run. */
 const waitBuckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -8,6 +8,13 @@ const waitBuckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const runBuckets = [...waitBuckets, 600, 1800, 3600];
 /** Seconds; a few milliseconds are the aim. */
 const overheadBuckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.5, 2];
+
+/** A script that goes on is counted as what it was asked for as. */
+const countedOperations = callOperationSchema.options.filter((operation) => operation !== 'resume_script');
+
+function labelOf(operation: CallOperation | undefined): string {
+  return operation ?? 'unknown';
+}
 
 /**
  * What one bridge counts, for Prometheus. Labels are operations, workers and pools: never a path, a content, a
@@ -42,13 +49,13 @@ export class BridgeMetrics {
   readonly #running = new Gauge({
     name: 'codelanes_running_calls',
     help: 'Calls that take a slot or a place of the file pool, as the store has them',
-    labelNames: ['worker', 'pool'],
+    labelNames: ['worker', 'pool', 'operation'],
     registers: [this.#registry],
   });
   readonly #waiting = new Gauge({
     name: 'codelanes_waiting_calls',
     help: 'Calls in the queue of a worker, as the store has it',
-    labelNames: ['worker'],
+    labelNames: ['worker', 'operation'],
     registers: [this.#registry],
   });
 
@@ -66,12 +73,9 @@ export class BridgeMetrics {
     if (ranMs !== undefined) this.#overhead.observe({ operation }, Math.max(0, inHandsMs - ranMs) / 1000);
   }
 
-  queueTimedOut(operation: CallOperation): void {
-    this.#timeouts.inc({ operation });
-  }
-
-  leaseLost(operation: CallOperation): void {
-    this.#leaseLosses.inc({ operation });
+  lost({ how, operation }: Loss): void {
+    const counter = how === 'queue_timeout' ? this.#timeouts : this.#leaseLosses;
+    counter.inc({ operation: labelOf(operation) });
   }
 
   rateLimited(): void {
@@ -83,11 +87,23 @@ export class BridgeMetrics {
     this.#running.reset();
     this.#waiting.reset();
     for (const [worker, { running, waiting }] of loads) {
-      this.#running.set({ worker, pool: 'command' }, running.command);
-      this.#running.set({ worker, pool: 'file' }, running.file);
-      this.#waiting.set({ worker }, waiting);
+      this.#setNone(worker);
+      for (const { pool, operation, calls } of running) {
+        this.#running.set({ worker, pool, operation: labelOf(operation) }, calls);
+      }
+      for (const { operation, calls } of waiting) {
+        this.#waiting.set({ worker, operation: labelOf(operation) }, calls);
+      }
     }
     return this.#registry.metrics();
+  }
+
+  /** A series that is not there where there is nothing would be a gap in every graph. */
+  #setNone(worker: string): void {
+    for (const operation of countedOperations) {
+      this.#running.set({ worker, pool: operationKinds[operation].pool, operation }, 0);
+      this.#waiting.set({ worker, operation }, 0);
+    }
   }
 
   #histogram(name: string, help: string, buckets: number[]): Histogram<'operation'> {

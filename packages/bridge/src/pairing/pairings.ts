@@ -107,6 +107,11 @@ export class Pairings {
     return this.#store.useNonce(workerId, nonce, signedAt, keptMs);
   }
 
+  /** Calls back with each worker of which something has changed; `undefined` says that some may have been missed. */
+  watch(listener: (workerId: string | undefined) => void): () => void {
+    return this.#store.watch(listener);
+  }
+
   /** Calls back once that enrolment is none any more; returns what ends the watch. */
   onEnd(workerId: string, enrolmentId: string, listener: () => void): () => void {
     const look = () => void this.#tellEnd(workerId, enrolmentId, listener);

@@ -28,23 +28,32 @@ export async function chosenWorker(
 ): Promise<ChosenWorker> {
   const identity = identityOf(request);
   const workerId = namedWorker(identity, named) ?? (await onlyWorker(context, identity));
-  const worker = await usableWorker(context, identity, workerId);
+  const worker = await usableWorker(context, request, workerId);
   if (worker !== undefined) return { workerId, capabilities: worker.capabilities };
   throw new CodelanesError('WORKER_OFFLINE', `No worker "${workerId}" has registered with this bridge.`);
 }
 
-/** A worker as it is, or `undefined` where it never was, or is none of this caller's. */
+/** A worker as it is, or `undefined` where it never was, or is none of this caller's; only the log tells which. */
 export async function usableWorker(
   { store, pairings }: RouteContext,
-  identity: Identity,
+  request: FastifyRequest,
   workerId: string,
 ): Promise<WorkerView | undefined> {
   // Asked for together: neither answer takes longer for what the other says.
   const [worker, standing] = await Promise.all([store.worker(workerId), pairings.standing(workerId)]);
-  return mayUse(identity, workerId, standing) ? worker : undefined;
+  const identity = identityOf(request);
+  if (mayUse(identity, workerId, standing)) return worker;
+  const why = standing?.kind === 'revoked' ? 'the worker was revoked' : 'the worker works for others';
+  request.log.warn({ workerId, principal: identity.principal, why }, 'turned away');
+  return undefined;
 }
 
-function namedWorker({ user }: Identity, named: string | undefined): string | undefined {
+/**
+ * The worker that a caller's header names, or its token.
+ *
+ * @throws CodelanesError `WORKER_UNAUTHORIZED` where its token does not name the one that its header names.
+ */
+export function namedWorker({ user }: Identity, named: string | undefined): string | undefined {
   if (user === undefined || named === undefined || named === user.workerId) return named ?? user?.workerId;
   throw new CodelanesError(
     'WORKER_UNAUTHORIZED',

@@ -38,8 +38,10 @@ it('tells what runs and waits, what was settled, and what timed out, by operatio
   const second = execute(bridge, commandBody());
   await untilQueued(bridge, 1);
   const during = await metricsOf(bridge);
-  expect(during).toContain('codelanes_running_calls{worker="worker-1",pool="command"} 1\n');
-  expect(during).toContain('codelanes_waiting_calls{worker="worker-1"} 1\n');
+  expect(during).toContain(
+    'codelanes_running_calls{worker="worker-1",pool="command",operation="execute_command"} 1\n',
+  );
+  expect(during).toContain('codelanes_waiting_calls{worker="worker-1",operation="execute_command"} 1\n');
   expect((await execute(bridge, commandBody(), { headers: waiting(1) })).status).toBe(503);
   await worker.settleCommand(running);
   await worker.settleCommand(await worker.next());
@@ -48,7 +50,9 @@ it('tells what runs and waits, what was settled, and what timed out, by operatio
   expect(after).toContain('codelanes_queue_seconds_count{operation="execute_command"} 2\n');
   expect(after).toContain('codelanes_run_seconds_count{operation="execute_command"} 2\n');
   expect(after).toContain('codelanes_queue_timeouts_total{operation="execute_command"} 1\n');
-  expect(after).toContain('codelanes_running_calls{worker="worker-1",pool="command"} 0\n');
+  expect(after).toContain(
+    'codelanes_running_calls{worker="worker-1",pool="command",operation="execute_command"} 0\n',
+  );
 });
 
 it('[T73] counts a lost lease once, and its lane and slot are free in the same numbers', async () => {
@@ -59,7 +63,9 @@ it('[T73] counts a lost lease once, and its lane and slot are free in the same n
   expect((await answer).json['code']).toBe('ASSIGNMENT_EXPIRED');
   const text = await metricsOf(bridge);
   expect(text).toContain('codelanes_lease_losses_total{operation="execute_command"} 1\n');
-  expect(text).toContain('codelanes_running_calls{worker="worker-1",pool="command"} 0\n');
+  expect(text).toContain(
+    'codelanes_running_calls{worker="worker-1",pool="command",operation="execute_command"} 0\n',
+  );
 });
 
 it('never names a path, a content, a caller or a call', async () => {

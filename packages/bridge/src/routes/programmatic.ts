@@ -19,8 +19,8 @@ import { z } from 'zod';
 import { callIdOfRequest } from '../dispatch/continuations.js';
 import { newCallOf } from '../dispatch/new-call.js';
 import { scriptReply } from '../dispatch/script-reply.js';
-import { admit, principalOf } from './admission.js';
-import { chosenWorker } from './chosen-worker.js';
+import { admit, identityOf, principalOf } from './admission.js';
+import { chosenWorker, namedWorker } from './chosen-worker.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
 import { executeHeadersOf } from './execute-headers.js';
@@ -101,9 +101,11 @@ async function goOn(
   { continuations }: RouteContext,
 ): Promise<ProgrammaticReply> {
   const connection = connectionOf(reply);
-  const asking = { principal: principalOf(request), requestId: requestIdOf(request) };
+  const identity = identityOf(request);
+  const workerId = namedWorker(identity, executeHeadersOf(request.headers).workerId);
+  const asking = { principal: identity.principal, requestId: requestIdOf(request) };
   const continuation: ProgrammaticContinuation = parse(programmaticContinuationSchema, request.body, 'body');
-  const script = await continuations.find(asking.principal, continuation);
+  const script = await continuations.find({ principal: identity.principal, workerId }, continuation);
   void reply.header(callIdHeader, script.callId);
   return scriptReply(script.callId, continuations.goOn(asking, script, connection.gone));
 }

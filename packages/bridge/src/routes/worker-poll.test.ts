@@ -15,6 +15,10 @@ afterEach(async () => {
   await bridge.close();
 });
 
+function pollOf({ registrationId }: TestWorker) {
+  return { registrationId, waitMs: 0 };
+}
+
 it('answers a poll without patience at once, with nothing', async () => {
   expect(await worker.poll(0)).toMatchObject({ heldMs: 0, assignments: [], cancellations: [] });
 });
@@ -66,7 +70,7 @@ it('ends a stream when its wait is over, with an empty batch', async () => {
 
 it('refuses a stream as it does any poll, and lets it go when the bridge stops', async () => {
   const stranger = new TestWorker(bridge, 'stranger');
-  const refused = await stranger.post('poll', { waitMs: 0, stream: true });
+  const refused = await stranger.post('poll', { ...pollOf(stranger), stream: true });
   expect(refused).toMatchObject({ status: 404, json: { code: 'WORKER_NOT_FOUND' } });
   const open = worker.batches(25_000).next();
   await opened();
@@ -88,7 +92,7 @@ it('answers an older poll of the same incarnation empty when a newer one comes',
 
 it('fetches nothing for a poll whose connection is gone: the next poll gets the call', async () => {
   const stop = new AbortController();
-  const gone = worker.post('poll', { waitMs: 25_000 }, stop.signal);
+  const gone = worker.post('poll', { ...pollOf(worker), waitMs: 25_000 }, stop.signal);
   await opened();
   stop.abort();
   await expect(gone).rejects.toThrow();
@@ -101,14 +105,14 @@ it('refuses an incarnation that another one has replaced, and lets the newer one
   const journalId = 'a'.repeat(32);
   await worker.register({ journalId, takeOver: true });
   const successor = await TestWorker.registered(bridge, { journalId });
-  const refused = await worker.post('poll', { waitMs: 0 });
+  const refused = await worker.post('poll', pollOf(worker));
   expect(refused).toMatchObject({ status: 409, json: { code: 'WORKER_FENCED' } });
   expect(await successor.poll(0)).toMatchObject({ assignments: [] });
 });
 
 it('refuses a worker that has not registered', async () => {
   const stranger = new TestWorker(bridge, 'stranger');
-  const refused = await stranger.post('poll', { waitMs: 0 });
+  const refused = await stranger.post('poll', pollOf(stranger));
   expect(refused).toMatchObject({ status: 404, json: { code: 'WORKER_NOT_FOUND' } });
 });
 

@@ -16,8 +16,11 @@ export function workerPollRoute(app: FastifyInstance, context: RouteContext): vo
   const { polls } = context;
   app.post('/v1/workers/:id/poll', admitWorker(context), async (request, reply) => {
     const workerId = workerIdOf(request);
-    const { incarnationId, waitMs, stream } = parseWorkerBody(pollRequestSchema, request.body);
-    const worker = { workerId, incarnationId };
+    const { incarnationId, registrationId, waitMs, stream } = parseWorkerBody(
+      pollRequestSchema,
+      request.body,
+    );
+    const worker = { workerId, incarnationId, registrationId };
     const connection = workerConnectionOf(request, reply, context);
     if (stream !== true) return replyOf(await polls.poll(worker, waitMs, connection));
     await sendEach(reply, polls.batches(worker, waitMs, connection));

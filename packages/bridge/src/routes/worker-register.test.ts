@@ -124,6 +124,15 @@ it('tells of the lanes that it has closed, at its registration and whenever they
   expect((await lanes()).quarantined).toEqual([]);
 });
 
+it('tells administrators how long ago it heard of a worker, while that is online', async () => {
+  await TestWorker.registered(bridge);
+  const { online, heardAgoMs } = lanesViewSchema.parse(
+    (await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json,
+  );
+  expect(online).toBe(true);
+  expect(heardAgoMs).toBeGreaterThanOrEqual(0);
+});
+
 it('lists the workers that have registered', async () => {
   expect((await bridge.send('/v1/bridge/workers', { as: 'admin' })).json).toEqual({ workers: [] });
   await TestWorker.registered(bridge, { id: 'one' });
@@ -136,6 +145,7 @@ it('lists the workers that have registered', async () => {
 function offer(): object {
   return {
     workerId: 'worker-1',
+    registrationId: randomId(),
     journalId: randomId(),
     capabilities: testCapabilities(),
     slots: 2,

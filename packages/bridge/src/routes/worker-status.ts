@@ -2,7 +2,7 @@ import { capabilitiesFor, limits } from '@codelanes/protocol';
 import type { ClientGeneration } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { WorkerView } from '../scheduler/store.js';
-import { admit, identityOf } from './admission.js';
+import { admit } from './admission.js';
 import { usableWorker } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import type { RouteContext } from './context.js';
@@ -23,7 +23,7 @@ export function workerStatusRoute(app: FastifyInstance, context: RouteContext): 
     async (request) => {
       const workerId = workerIdOf(request);
       const generation = clientGenerationOf(request, settings.clientGeneration);
-      return statusOf(workerId, await usableWorker(context, identityOf(request), workerId), generation);
+      return statusOf(workerId, await usableWorker(context, request, workerId), generation);
     },
   );
 }

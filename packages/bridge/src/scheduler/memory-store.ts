@@ -11,12 +11,14 @@ import {
   type CallEnd,
   type Clock,
   type Fetched,
+  type Loss,
   type NewCall,
   type OwnedCallView,
   type PausedCall,
   type Refused,
   type Registered,
   type Registration,
+  type RegistrationFence,
   type Renewed,
   type Resumed,
   type SchedulerSettings,
@@ -63,7 +65,7 @@ export class MemoryStore implements SchedulerStore {
     return Promise.resolve(cancel(this.#memory, callId));
   }
 
-  fetch(worker: WorkerFence): Promise<Fetched | Refused> {
+  fetch(worker: RegistrationFence): Promise<Fetched | Refused> {
     return Promise.resolve(fetch(this.#memory, worker));
   }
 
@@ -121,6 +123,10 @@ export class MemoryStore implements SchedulerStore {
 
   onWorker(workerId: string, listener: () => void): () => void {
     return this.#memory.workerListeners.on(workerId, listener);
+  }
+
+  onLoss(listener: (loss: Loss) => void): () => void {
+    return this.#memory.losses.on(listener);
   }
 
   close(): Promise<void> {

@@ -1,12 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DurableView, SubmittedRequest } from './durable-requests.js';
 import { ManualClock } from './manual-clock.js';
 import { RedisStore } from './redis-store.js';
+import type { Refused } from './store.js';
 import { RedisCluster } from './testing/redis-cluster.js';
 import { WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const b = ['primary', 'worktree:b'] as const;
 const root = ['primary'] as const;
+
+/** @throws Error where the request is refused. */
+async function viewOf(submitted: Promise<SubmittedRequest | Refused>): Promise<DurableView> {
+  const reply = await submitted;
+  if (!reply.ok) throw new Error(reply.error.code);
+  return reply.view;
+}
 
 describe('the redis store on a Redis Cluster of three nodes', () => {
   let cluster: RedisCluster;
@@ -89,7 +98,7 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
     const command = await worker.submit(a);
     await worker.fetch();
     const setup = await worker.unready(a, command);
-    const atOther = new WorkerAtStore({ store: other, clock }, 'unready');
+    const atOther = worker.at(other);
     expect(await atOther.unready(a)).toBe(setup);
     expect((await atOther.fetch()).calls).toEqual([setup]);
     expect(await other.cancel(setup)).toBe('cancelling');
@@ -103,6 +112,44 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
     expect(await other.paused(script)).toMatchObject({ workerId: 'scripts', toolCalls: [{ id: 'call_1' }] });
     expect(await other.resume(script, [{ callId: 'call_1', result: 'found' }])).toBe('resumed');
     expect((await worker.fetch()).calls).toEqual([script]);
+  });
+
+  it('keeps durable requests: taken in once, seen and cancelled at any bridge, and ended at their deadline', async () => {
+    const other = another();
+    const worker = new WorkerAtStore({ store: bridge, clock }, 'durable');
+    await worker.register();
+    const asked = (requestId: string, terms: { principal?: string } = {}) => ({
+      requestId,
+      fingerprint: 'ab'.repeat(32),
+      queueWaitMs: 10_000,
+      call: worker.newCall(a, terms),
+    });
+    const first = await viewOf(bridge.durable.submit(asked('request-1')));
+    expect((await viewOf(other.durable.submit(asked('request-1')))).callId).toBe(first.callId);
+    const conflict = { ...asked('request-1'), fingerprint: 'cd'.repeat(32) };
+    expect(await other.durable.submit(conflict)).toMatchObject({ error: { code: 'REQUEST_CONFLICT' } });
+    // Of many principals some have their names in each node.
+    const principals = Array.from({ length: 12 }, (_, index) => `principal-${index}`);
+    for (const principal of principals)
+      await viewOf(bridge.durable.submit(asked('request-2', { principal })));
+    for (const principal of principals) {
+      expect((await other.durable.view(principal, 'request-2'))?.stands.state).toBe('waiting');
+    }
+    expect((await other.durable.cancel('principal-0', 'request-2'))?.stands).toEqual({
+      state: 'ended',
+      end: { how: 'withdrawn', why: 'cancelled' },
+    });
+    expect((await worker.fetch()).calls).toEqual([first.callId]);
+    await worker.settle(first.callId);
+    expect((await other.durable.view('ann', 'request-1'))?.stands).toMatchObject({
+      state: 'ended',
+      end: { how: 'settled' },
+    });
+    clock.advance(10_000);
+    expect((await other.durable.view('principal-11', 'request-2'))?.stands).toEqual({
+      state: 'ended',
+      end: { how: 'withdrawn', why: 'deadline' },
+    });
   });
 
   it('does what is due at its time', async () => {

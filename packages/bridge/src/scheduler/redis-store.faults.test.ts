@@ -72,7 +72,7 @@ describe('bridges that share a Redis', () => {
       const setup = await worker.unready(a);
       await dying.close();
       await sleep(3 * bridgeSilentMs);
-      const moved = new WorkerAtStore({ store: staying, clock: new ManualClock() });
+      const moved = worker.at(staying);
       expect(await staying.settle(worker.fence, worker.lease(running), done)).toMatchObject({
         accepted: true,
       });

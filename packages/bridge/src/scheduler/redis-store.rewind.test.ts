@@ -3,22 +3,46 @@ import { CodelanesError } from '@codelanes/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from './manual-clock.js';
 import { RedisStore } from './redis-store.js';
+import type { RedisAddress } from './redis/connections.js';
+import { RedisCluster } from './testing/redis-cluster.js';
 import { RedisServer } from './testing/redis-server.js';
 import { WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const b = ['primary', 'worktree:b'] as const;
 
-let server: RedisServer;
+interface Deployment {
+  readonly address: RedisAddress;
+  /** The process that has a key. */
+  readonly serverOf: (key: string) => Promise<RedisServer>;
+  readonly untilServing: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+async function oneRedis(): Promise<Deployment> {
+  const server = await RedisServer.start({ appendOnly: true });
+  return {
+    address: { url: server.url },
+    serverOf: () => Promise.resolve(server),
+    untilServing: () => Promise.resolve(),
+    stop: () => server.stop(),
+  };
+}
+
+async function redisCluster(): Promise<Deployment> {
+  const cluster = await RedisCluster.start({ appendOnly: true });
+  return {
+    address: { clusterUrls: cluster.urls },
+    serverOf: (key) => cluster.serverOf(key),
+    untilServing: () => cluster.untilServing(),
+    stop: () => cluster.stop(),
+  };
+}
+
+let deployment: Deployment;
 let prefix: string;
 const open: RedisStore[] = [];
 
-beforeAll(async () => {
-  server = await RedisServer.start({ appendOnly: true });
-});
-afterAll(async () => {
-  await server.stop();
-});
 beforeEach(() => {
   prefix = `rewind-${randomBytes(4).toString('hex')}`;
 });
@@ -26,8 +50,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((store) => store.close()));
 });
 
+/** The process that has the keys of the worker. */
+function serverOfWorker(): Promise<RedisServer> {
+  return deployment.serverOf(`${prefix}:{worker}`);
+}
+
 function bridge(bridgeSilentMs = 4_000): RedisStore {
-  const store = new RedisStore({ address: { url: server.url }, prefix, times: { bridgeSilentMs } });
+  const store = new RedisStore({ address: deployment.address, prefix, times: { bridgeSilentMs } });
   open.push(store);
   return store;
 }
@@ -40,11 +69,13 @@ async function workerAt(store: RedisStore): Promise<WorkerAtStore> {
 
 /** Redis comes back as it was before something that it had confirmed. */
 async function forgetting(confirmed: () => Promise<unknown>): Promise<void> {
+  const server = await serverOfWorker();
   const restore = await server.copy();
   await confirmed();
   await server.kill();
   await restore();
   await server.run();
+  await deployment.untilServing();
 }
 
 /** Asks until Redis can be reached. */
@@ -67,81 +98,101 @@ async function heardAllOf(store: RedisStore, worker: WorkerAtStore): Promise<voi
   await heard;
 }
 
-describe('a Redis that has lost its last seconds', () => {
-  it('hands nothing over that had left the queue at another bridge, whose caller was told that it never ran', async () => {
-    const [one, other] = [bridge(), bridge()];
-    const worker = await workerAt(one);
-    const runs = await worker.run(a);
-    const [first, second, third] = [worker.newCall(a), worker.newCall(a), worker.newCall(b)];
-    await other.submit(first);
-    await other.submit(second);
-    await forgetting(async () => {
-      expect(await other.withdraw(first.callId, 'deadline')).toMatchObject({ withdrawn: true });
-      expect(await other.cancel(second.callId)).toBe('withdrawn');
-    });
-    await worker.settle(runs);
-    await other.submit(third);
-    expect((await worker.fetch()).calls).toEqual([third.callId]);
-    for (const { callId } of [first, second])
-      expect(await one.end(callId)).toMatchObject({ how: 'withdrawn' });
+describe.each([
+  { where: 'one Redis', start: oneRedis },
+  { where: 'a Redis Cluster', start: redisCluster },
+])('on $where', ({ start }) => {
+  beforeAll(async () => {
+    deployment = await start();
+  }, 60_000);
+  afterAll(async () => {
+    await deployment.stop();
   });
 
-  it('gives back what was fetched from it before the other bridge could say so', async () => {
-    const [one, other] = [bridge(), bridge()];
-    const worker = await workerAt(one);
-    const [gone, stays] = [worker.newCall(a), worker.newCall(b)];
-    await other.submit(gone);
-    await other.submit(stays);
-    const restore = await server.copy();
-    expect(await other.cancel(gone.callId)).toBe('withdrawn');
-    await server.kill();
-    // Asked while Redis is away, so that it is the first that Redis is asked when it is back.
-    const fetched = onceReached(() => worker.fetch());
-    await restore();
-    await server.run();
-    expect((await fetched).calls).toEqual([stays.callId]);
-  });
-});
-
-describe('a call that had been handed over in the seconds that were lost', () => {
-  it('is not said to have never run, although it waits again and then leaves the queue', async () => {
-    const store = bridge();
-    const worker = await workerAt(store);
-    const runs = await worker.run(a);
-    const waits = worker.newCall(a);
-    await store.submit(waits);
-    await forgetting(async () => {
-      await worker.settle(runs);
-      await worker.fetch();
-      await heardAllOf(store, worker);
+  describe('a Redis that has lost its last seconds', () => {
+    it('hands nothing over that had left the queue at another bridge, whose caller was told that it never ran', async () => {
+      const [one, other] = [bridge(), bridge()];
+      const worker = await workerAt(one);
+      const runs = await worker.run(a);
+      const [first, second, third] = [worker.newCall(a), worker.newCall(a), worker.newCall(b)];
+      await other.submit(first);
+      await other.submit(second);
+      await forgetting(async () => {
+        expect(await other.withdraw(first.callId, 'deadline')).toMatchObject({ withdrawn: true });
+        expect(await other.cancel(second.callId)).toBe('withdrawn');
+      });
+      await onceReached(() => worker.settle(runs));
+      await onceReached(() => other.submit(third));
+      expect((await worker.fetch()).calls).toEqual([third.callId]);
+      for (const { callId } of [first, second])
+        expect(await one.end(callId)).toMatchObject({ how: 'withdrawn' });
     });
-    expect(await worker.stateOf(waits.callId)).toBe('waiting');
-    const left = await store.withdraw(waits.callId, 'deadline');
-    expect(left).toEqual({ withdrawn: false, state: 'interrupted' });
-    expect(await store.end(waits.callId)).toMatchObject({ how: 'interrupted' });
-  });
-});
 
-describe('a script that had gone on in the seconds that were lost', () => {
-  it('has lost its lease with them, and is paused again, until its worker says that it is not', async () => {
-    const store = bridge();
-    const worker = await workerAt(store);
-    const script = await worker.pausedScript(a);
-    await forgetting(async () => {
-      expect(await worker.resume(script)).toBe('resumed');
-      await worker.fetch();
-      await worker.report('started', script);
-      await heardAllOf(store, worker);
+    it('gives back what was fetched from it before the other bridge could say so', async () => {
+      const [one, other] = [bridge(), bridge()];
+      const worker = await workerAt(one);
+      const [gone, stays] = [worker.newCall(a), worker.newCall(b)];
+      await other.submit(gone);
+      await other.submit(stays);
+      const server = await serverOfWorker();
+      const restore = await server.copy();
+      expect(await other.cancel(gone.callId)).toBe('withdrawn');
+      await server.kill();
+      // Asked while Redis is away, so that it is the first that Redis is asked when it is back.
+      const fetched = onceReached(() => worker.fetch());
+      await restore();
+      await server.run();
+      expect((await fetched).calls).toEqual([stays.callId]);
     });
-    const renewed = await onceReached(() => worker.renew(script));
-    expect(renewed.lost).toEqual([script]);
-    expect(await worker.stateOf(script)).toBe('paused');
-    await worker.resolve('interrupted', script);
-    expect(await store.end(script)).toMatchObject({ how: 'interrupted' });
+  });
+
+  describe('a call that had been handed over in the seconds that were lost', () => {
+    it('is not said to have never run, although it waits again and then leaves the queue', async () => {
+      const store = bridge();
+      const worker = await workerAt(store);
+      const runs = await worker.run(a);
+      const waits = worker.newCall(a);
+      await store.submit(waits);
+      await forgetting(async () => {
+        await worker.settle(runs);
+        await worker.fetch();
+        await heardAllOf(store, worker);
+      });
+      expect(await onceReached(() => worker.stateOf(waits.callId))).toBe('waiting');
+      const left = await store.withdraw(waits.callId, 'deadline');
+      expect(left).toEqual({ withdrawn: false, state: 'interrupted' });
+      expect(await store.end(waits.callId)).toMatchObject({ how: 'interrupted' });
+    });
+  });
+
+  describe('a script that had gone on in the seconds that were lost', () => {
+    it('has lost its lease with them, and is paused again, until its worker says that it is not', async () => {
+      const store = bridge();
+      const worker = await workerAt(store);
+      const script = await worker.pausedScript(a);
+      await forgetting(async () => {
+        expect(await worker.resume(script)).toBe('resumed');
+        await worker.fetch();
+        await worker.report('started', script);
+        await heardAllOf(store, worker);
+      });
+      const renewed = await onceReached(() => worker.renew(script));
+      expect(renewed.lost).toEqual([script]);
+      expect(await worker.stateOf(script)).toBe('paused');
+      await worker.resolve('interrupted', script);
+      expect(await store.end(script)).toMatchObject({ how: 'interrupted' });
+    });
   });
 });
 
 describe('a bridge whose Redis was away', () => {
+  beforeAll(async () => {
+    deployment = await oneRedis();
+  });
+  afterAll(async () => {
+    await deployment.stop();
+  });
+
   it('says at once that it lives, so that what it has in the queue stays', async () => {
     const silentMs = 6_000;
     const store = bridge(silentMs);
@@ -149,6 +200,7 @@ describe('a bridge whose Redis was away', () => {
     await worker.run(a);
     const waits = worker.newCall(a);
     await store.submit(waits);
+    const server = await serverOfWorker();
     const beganAt = performance.now();
     await server.kill();
     await vi.waitFor(() => {

@@ -13,6 +13,7 @@ import {
 import { z } from 'zod';
 import { refused } from './memory/refused.js';
 import type { DurableRequests } from './durable-requests.js';
+import { Losses } from './losses.js';
 import { toolCallIds } from './paused-script.js';
 import { Alarms } from './redis/alarms.js';
 import { readCallEnd } from './redis/call-end.js';
@@ -25,8 +26,8 @@ import { RedisKeys } from './redis/keys.js';
 import { RedisDurableRequests } from './redis/durable/redis-durable-requests.js';
 import { Layout } from './redis/layout.js';
 import { Presence } from './redis/presence.js';
-import { LostSeconds } from './redis/lost-seconds.js';
 import { Reach } from './redis/reach.js';
+import { RedisProcesses } from './redis/redis-processes.js';
 import { refusalOf } from './redis/refusals.js';
 import { registrationArguments } from './redis/registration-arguments.js';
 import { reportArguments } from './redis/report-arguments.js';
@@ -42,12 +43,14 @@ import {
   type CallEnd,
   type Clock,
   type Fetched,
+  type Loss,
   type NewCall,
   type OwnedCallView,
   type PausedCall,
   type Refused,
   type Registered,
   type Registration,
+  type RegistrationFence,
   type Renewed,
   type Resumed,
   type SchedulerSettings,
@@ -95,8 +98,9 @@ export class RedisStore implements SchedulerStore {
   readonly #wakes: Wakes;
   readonly #alarms: Alarms;
   readonly #presence: Presence;
-  readonly #lostSeconds: LostSeconds;
+  readonly #processes: RedisProcesses;
   readonly #handover: Handover;
+  readonly #losses = new Losses();
   readonly #capabilities = new CapabilitiesReader();
   /** Durable requests over the same connections and keys. */
   readonly durable: DurableRequests;
@@ -127,13 +131,19 @@ export class RedisStore implements SchedulerStore {
       onDue: (workerId, ms) => {
         if (!this.#closed) this.#alarms.expect(workerId, ms);
       },
+      onLoss: (loss) => {
+        this.#losses.tell(loss);
+      },
     });
-    this.#lostSeconds = new LostSeconds(this.#connections, clock, (workerId, callId) =>
-      this.#scripts.run('withdraw', workerId, [callId, 'cancelled']),
-    );
-    this.#handover = new Handover(this.#scripts, this.#lostSeconds.restarts);
+    this.#processes = new RedisProcesses({
+      connections: this.#connections,
+      keys,
+      clock,
+      withdraw: (workerId, callId) => this.#scripts.run('withdraw', workerId, [callId, 'cancelled']),
+    });
+    this.#handover = new Handover(this.#scripts, this.#processes);
     // Whoever was silent because Redis was away is not to be taken for dead now.
-    commands.on('ready', () => {
+    commands.on(commands.isCluster ? '+node' : 'ready', () => {
       this.#presence.tellAll();
     });
     this.durable = new RedisDurableRequests({
@@ -142,11 +152,12 @@ export class RedisStore implements SchedulerStore {
       keys,
       settings: this.#settings,
       whereabouts: this.#whereabouts,
-      lostSeconds: this.#lostSeconds,
+      processes: this.#processes,
     });
     this.#wakes = new Wakes(subscriber, keys, clock, ({ workerId, dueMs, changes }) => {
       if (dueMs !== undefined) this.#alarms.expect(workerId, dueMs);
-      for (const { callId, state } of changes) this.#lostSeconds.hear(callId, state);
+      const lostSeconds = this.#processes.lostSecondsOf(workerId);
+      for (const { callId, state } of changes) lostSeconds.hear(callId, state);
       const returned = changes.some(
         ({ callId, state }) => state === 'waiting' && this.#whereabouts.isOwn(callId),
       );
@@ -214,8 +225,9 @@ export class RedisStore implements SchedulerStore {
     if (workerId === undefined) return { withdrawn: false, state: undefined };
     const { values } = await this.#scripts.run('withdraw', workerId, [callId, why]);
     if (values.text() === '0') return { withdrawn: false, state: stateOf(values.text()) };
-    this.#lostSeconds.withdrawn(workerId, callId);
-    if (this.#lostSeconds.mayHaveRun(callId)) return { withdrawn: false, state: 'interrupted' };
+    const lostSeconds = this.#processes.lostSecondsOf(workerId);
+    lostSeconds.withdrawn(workerId, callId);
+    if (lostSeconds.mayHaveRun(callId)) return { withdrawn: false, state: 'interrupted' };
     const waitedMs = values.number();
     const waitedFor = readReason(values, { principal: values.text() });
     return { withdrawn: true, waitedFor, waitedMs };
@@ -226,11 +238,11 @@ export class RedisStore implements SchedulerStore {
     if (workerId === undefined) return undefined;
     const { values } = await this.#scripts.run('cancel', workerId, [callId]);
     const state = stateOf(values.text());
-    if (state === 'withdrawn') this.#lostSeconds.withdrawn(workerId, callId);
+    if (state === 'withdrawn') this.#processes.lostSecondsOf(workerId).withdrawn(workerId, callId);
     return state;
   }
 
-  async fetch(worker: WorkerFence): Promise<Fetched | Refused> {
+  async fetch(worker: RegistrationFence): Promise<Fetched | Refused> {
     await this.#workers.note(worker.workerId);
     return this.#handover.fetch(worker);
   }
@@ -303,7 +315,8 @@ export class RedisStore implements SchedulerStore {
     if (workerId === undefined) return undefined;
     const { values } = await this.#scripts.run('end', workerId, [callId]);
     const stored = values.text();
-    return stored === '' ? undefined : this.#lostSeconds.endOf(workerId, callId, readCallEnd(stored));
+    if (stored === '') return undefined;
+    return this.#processes.lostSecondsOf(workerId).endOf(workerId, callId, readCallEnd(stored));
   }
 
   async call(callId: string): Promise<OwnedCallView | undefined> {
@@ -342,8 +355,13 @@ export class RedisStore implements SchedulerStore {
     return this.#wakes.onWorker(workerId, listener);
   }
 
+  onLoss(listener: (loss: Loss) => void): () => void {
+    return this.#losses.on(listener);
+  }
+
   close(): Promise<void> {
     this.#closed = true;
+    this.#processes.close();
     this.#presence.close();
     this.#alarms.close();
     this.#wakes.close();

@@ -129,7 +129,7 @@ describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) =
     });
 
     it('refuses an earlier start of the worker, and one that never registered', async () => {
-      const earlier = worker.fence;
+      const earlier = worker.registration;
       await worker.restart();
       for (const ask of [
         worker.store.fetch(earlier),
@@ -138,8 +138,16 @@ describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) =
       ]) {
         expect(await ask).toMatchObject({ error: { code: 'WORKER_FENCED' } });
       }
-      const stranger = { workerId: 'stranger', incarnationId: idOf(1) };
+      const stranger = { workerId: 'stranger', incarnationId: idOf(1), registrationId: idOf(1) };
       expect(await worker.store.fetch(stranger)).toMatchObject({ error: { code: 'WORKER_NOT_FOUND' } });
+    });
+
+    it('hands nothing to a poll that is still open from before the same start registered anew', async () => {
+      const stale = worker.registration;
+      await worker.register();
+      const callId = await worker.submit(a);
+      expect(await worker.store.fetch(stale)).toMatchObject({ error: { code: 'WORKER_NOT_FOUND' } });
+      expect((await worker.fetch()).calls).toEqual([callId]);
     });
   });
 

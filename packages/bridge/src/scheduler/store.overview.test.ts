@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Loss } from './store.js';
 import { storesUnderTest } from './testing/stores-under-test.js';
 import { WorkerAtStore } from './testing/worker-at-store.js';
 
@@ -13,14 +14,49 @@ describe.each(storesUnderTest)('what the $name store tells of its workers', ({ m
     await worker.register();
   });
 
-  it('counts what runs by pool, and what waits without the places that are kept', async () => {
+  it('counts by operation what runs and what waits, without the places that are kept', async () => {
     await worker.run(a);
     await worker.submit(b, { pool: 'file' });
     await worker.submit(a);
-    const gone = await worker.submit(root);
+    await worker.submit(a, { pool: 'file' });
+    const gone = await worker.submit(root, { principal: 'bo' });
     await worker.store.withdraw(gone, 'deadline');
-    expect(await worker.store.load('worker')).toEqual({ running: { command: 1, file: 1 }, waiting: 1 });
+    const { running = [], waiting = [] } = (await worker.store.load('worker')) ?? {};
+    expect(new Set(running)).toEqual(
+      new Set([
+        { pool: 'command', operation: 'execute_command', calls: 1 },
+        { pool: 'file', operation: 'read_file', calls: 1 },
+      ]),
+    );
+    expect(new Set(waiting)).toEqual(
+      new Set([
+        { operation: 'execute_command', calls: 1 },
+        { operation: 'read_file', calls: 1 },
+      ]),
+    );
     expect(await worker.store.load('nobody')).toBeUndefined();
+  });
+
+  it('tells once of each call that waited too long or was interrupted, and of no other end', async () => {
+    const losses: Loss[] = [];
+    const off = worker.store.onLoss((loss) => losses.push(loss));
+    await worker.run(a);
+    const [late, unwanted] = [await worker.submit(a, { pool: 'file' }), await worker.submit(a)];
+    await worker.store.withdraw(late, 'deadline');
+    await worker.store.withdraw(late, 'deadline');
+    await worker.store.withdraw(unwanted, 'caller_gone');
+    expect(losses).toEqual([{ how: 'queue_timeout', operation: 'read_file' }]);
+    worker.clock.advance(30_000);
+    await worker.store.load('worker');
+    await worker.store.load('worker');
+    expect(losses.slice(1)).toEqual([{ how: 'interrupted', operation: 'execute_command' }]);
+    off();
+    await worker.fetch();
+    await worker.settle(await worker.run(b));
+    await worker.run(b);
+    worker.clock.advance(30_000);
+    await worker.store.load('worker');
+    expect(losses).toHaveLength(2);
   });
 
   it('lists every worker that registered, by id', async () => {
@@ -72,7 +108,7 @@ describe.each(storesUnderTest)('what the $name store tells of its workers', ({ m
   it('hands the trace of a call to its worker', async () => {
     const call = { ...worker.newCall(a), trace: { requestId: 'r-1' } };
     await worker.store.submit(call);
-    const fetched = await worker.store.fetch(worker.fence);
+    const fetched = await worker.store.fetch(worker.registration);
     expect(fetched).toMatchObject({ assignments: [{ callId: call.callId, requestId: 'r-1' }] });
   });
 });

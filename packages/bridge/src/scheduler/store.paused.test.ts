@@ -33,7 +33,7 @@ describe.each(storesUnderTest)('a script that waits for its tools at the $name s
   it('is shown beside what runs and waits, and counted nowhere', async () => {
     const script = await worker.pausedScript(a);
     worker.clock.advance(2_000);
-    expect(await worker.store.load('worker')).toEqual({ running: { command: 0, file: 0 }, waiting: 0 });
+    expect(await worker.store.load('worker')).toEqual({ running: [], waiting: [] });
     const view = await worker.store.lanes('worker');
     expect(view).toMatchObject({ slots: { used: 0 }, running: [], waiting: [] });
     const shown = { lane: a, mode: 'exclusive', pool: 'command', operation: 'run_script', principal: 'ann' };

@@ -258,7 +258,9 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
       expect(await worker.stateOf(callId)).toBe('running');
       expect(await worker.register({ ...other, takeOver: true })).toEqual({ ok: true, unresolved: [] });
       expect(await worker.stateOf(callId)).toBe('interrupted');
-      expect(await worker.store.fetch(worker.fence)).toMatchObject({ error: { code: 'WORKER_FENCED' } });
+      expect(await worker.store.fetch(worker.registration)).toMatchObject({
+        error: { code: 'WORKER_FENCED' },
+      });
     });
 
     it('ends when its own journal says that it had started', async () => {

@@ -77,8 +77,11 @@ export interface SchedulerStore {
    * and what to cancel: each cancellation once, so that a poll may wait; `renew` repeats them, those of calls
    * without a lease (paused scripts that ended) for as long as a lease lives. After a reservation that was not
    * fetched in time nothing starts before the next fetch.
+   *
+   * Refused as `WORKER_NOT_FOUND` where the worker has registered anew since: a poll that was still open somewhere then
+   * must win nothing, as nobody reads what it brings.
    */
-  fetch(worker: WorkerFence): Promise<Fetched | Refused>;
+  fetch(worker: RegistrationFence): Promise<Fetched | Refused>;
 
   /**
    * Takes what the worker says of calls it fetched, in that order; tells which reported starts are fenced. What
@@ -152,6 +155,12 @@ export interface SchedulerStore {
   /** Calls back soon after there is something for the worker to fetch, until the returned function is called. */
   onWorker(workerId: string, listener: () => void): () => void;
 
+  /**
+   * Calls back once for each call that left the queue at its deadline, or that was interrupted, whoever waits for it:
+   * of all who share what is stored, at the one whose transition ended it. Until the returned function is called.
+   */
+  onLoss(listener: (loss: Loss) => void): () => void;
+
   /** Stops timers; nothing waits on the store any more. */
   close(): Promise<void>;
 }
@@ -161,7 +170,11 @@ export interface WorkerFence {
   readonly incarnationId: string;
 }
 
-export interface Registration extends WorkerFence {
+export interface RegistrationFence extends WorkerFence {
+  readonly registrationId: string;
+}
+
+export interface Registration extends RegistrationFence {
   readonly journalId: string;
   readonly capabilities: Capabilities;
   /** Room for commands: the smaller of the worker's offer and the bridge's ceiling. */
@@ -290,8 +303,20 @@ export interface CallTiming {
 
 export interface WorkerLoad {
   /** Calls that take a slot or a place of the file pool, from their reservation on. */
-  readonly running: Readonly<Record<Pool, number>>;
-  readonly waiting: number;
+  readonly running: readonly (CallCount & { readonly pool: Pool })[];
+  readonly waiting: readonly CallCount[];
+}
+
+/** At least one call of an operation, which is unknown only of what a worker held when it registered. */
+export interface CallCount {
+  readonly operation: CallOperation | undefined;
+  readonly calls: number;
+}
+
+/** A call that never ran as it waited too long, or one of which nobody knows whether it did. */
+export interface Loss {
+  readonly how: 'queue_timeout' | 'interrupted';
+  readonly operation: CallOperation | undefined;
 }
 
 export interface WorkerView {

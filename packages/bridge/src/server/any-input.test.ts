@@ -59,6 +59,7 @@ const routes: readonly Route[] = [
     as: 'worker',
     body: {
       ...fence,
+      registrationId: 'e'.repeat(32),
       workerId: 'fuzzed',
       journalId: 'd'.repeat(32),
       capabilities: testCapabilities(),
@@ -67,7 +68,12 @@ const routes: readonly Route[] = [
       takeOver: true,
     },
   },
-  { method: 'POST', path: '/v1/workers/fuzzed/poll', as: 'worker', body: { ...fence, waitMs: 0 } },
+  {
+    method: 'POST',
+    path: '/v1/workers/fuzzed/poll',
+    as: 'worker',
+    body: { ...fence, registrationId: 'e'.repeat(32), waitMs: 0 },
+  },
   {
     method: 'POST',
     path: '/v1/workers/fuzzed/report',

@@ -26,6 +26,7 @@ const tokensSchema = z
     return new Set(all).size === all.length;
   }, 'every token is for one kind of client only: make all of them different');
 
+const milliseconds = z.int().min(1).max(3_600_000);
 const file = z.string().min(1);
 const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' }).refine(isPrivate, {
   error: 'keys that come in clear text over a network prove nothing: expected an https URL',
@@ -51,6 +52,8 @@ const tlsSchema = z.strictObject({
   cert: file,
   /** PEM: its private key. */
   key: file,
+  /** How often both are looked at: what was renewed is served from then on. */
+  checkEveryMs: milliseconds.default(60_000),
 });
 export type TlsFiles = z.output<typeof tlsSchema>;
 
@@ -62,7 +65,6 @@ const pairingSchema = z.strictObject({
 });
 export type PairingOptions = z.output<typeof pairingSchema>;
 
-const milliseconds = z.int().min(1).max(3_600_000);
 const calls = z.int().min(1).max(1_000_000);
 
 const schedulerSchema = z.strictObject({

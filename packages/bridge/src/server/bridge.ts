@@ -1,12 +1,14 @@
+import { Server as TlsServer } from 'node:https';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { RouteContext } from '../routes/context.js';
-import type { BridgeOptions } from './bridge-options.js';
+import type { BridgeOptions, TlsFiles } from './bridge-options.js';
 import { compileBridgeOptions } from './bridge-options.js';
 import { createHttpServer } from './http-server.js';
 import { openStore } from './open-store.js';
-import { openTls } from './open-tls.js';
+import { openTls, type TlsKeys } from './open-tls.js';
 import { openTokens } from './open-tokens.js';
+import { renewTls } from './renewed-tls.js';
 import { routeContextOf } from './route-context.js';
 
 /** Time that written replies have to reach their readers before connections are cut. */
@@ -34,14 +36,17 @@ export interface Bridge {
 export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogger): Promise<Bridge> {
   const compiled = compileBridgeOptions(options);
   const logger = log ?? pino({ name: 'codelanes-bridge', level: compiled.logLevel });
-  const tls = await openTls(compiled.tls);
+  const tls = compiled.tls === undefined ? undefined : await openTls(compiled.tls);
   const tokens = await openTokens(compiled, logger);
   const opened = await openStore(compiled.store, compiled.scheduler, compiled.pairing, logger);
   const context = routeContextOf(compiled, tokens, opened);
   const app = createHttpServer(context, logger, { tls, requestTimeoutMs: compiled.requestTimeoutMs });
+  const endRenewal = keepTlsRenewed(compiled.tls, tls, app);
   const closeStores = async () => {
+    endRenewal();
     await opened.store.close();
     await opened.pairings.close();
+    opened.names.close();
   };
   const listened = await app.listen(compiled.listen).catch(async (error: unknown) => {
     await closeStores();
@@ -56,6 +61,25 @@ export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogge
     port: Number(new URL(url).port),
     close: () => (closing ??= closeBridge(app, context, compiled.drainMs).then(closeStores)),
   };
+}
+
+function keepTlsRenewed(
+  files: TlsFiles | undefined,
+  present: TlsKeys | undefined,
+  { server, log }: Pick<FastifyInstance, 'server' | 'log'>,
+): () => void {
+  if (files === undefined || present === undefined || !(server instanceof TlsServer)) return () => undefined;
+  return renewTls({
+    files,
+    present,
+    onRenewed: (keys) => {
+      server.setSecureContext(keys);
+      log.info('the certificate was renewed');
+    },
+    onFault: (error) => {
+      log.warn({ err: error }, 'the renewed certificate cannot be used; the one before is served on');
+    },
+  });
 }
 
 async function closeBridge(app: FastifyInstance, context: RouteContext, drainMs: number): Promise<void> {

@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { claimsAt, ed25519Pair, honestClaimsAt, pemOf, signedToken } from '../auth/jwt/testing/minted.js';
+import {
+  claimsAt,
+  ed25519Pair,
+  hmacToken,
+  honestClaimsAt,
+  jwkOf,
+  pemOf,
+  signedToken,
+  signingInput,
+} from '../auth/jwt/testing/minted.js';
 import { PairedWorker } from './testing/paired-worker.js';
 import { commandBody, untilQueued, waiting } from './testing/requests.js';
 import type { Answer } from './testing/test-bridge.js';
@@ -84,6 +93,7 @@ describe('a caller of LibreChat', () => {
     const nobody = { ...claims, code_worker_id: 'nobody' };
     const foreign = await call(bearer(claims));
     expect(foreign).toMatchObject({ status: 503, json: { code: 'WORKER_OFFLINE' } });
+    expect(lines.filter((line) => line.includes('turned away'))).toHaveLength(1);
     expect(same(foreign)).toBe(same(await call(bearer(nobody))));
     const path = (workerId: string) => `/v1/bridge/workers/${workerId}/status`;
     const seen = await bridge.send(path(id), { headers: bearer(claims) });
@@ -154,6 +164,12 @@ describe('a bearer token that is none of a caller', () => {
   const expired = () => signedToken(librechat, claimsAt(now() - 400));
   it.each<readonly [string, () => string]>([
     ['expired', expired],
+    ['not yet valid', () => signedToken(librechat, claimsAt(now() + 100))],
+    ['for somebody else than this bridge', () => signedToken(librechat, claimsAt(now(), { aud: 'other' }))],
+    ['that names no algorithm', () => `${signingInput({ alg: 'none', kid: 'k1' }, claimsAt(now()))}.`],
+    ['of the public key as a secret', () => hmacToken(pemOf(librechat), claimsAt(now()))],
+    ['that brings its key along', () => signedToken(stolen, claimsAt(now()), { jwk: jwkOf(stolen) })],
+    ['that is longer than any', () => signedToken(librechat, claimsAt(now(), { more: 'x'.repeat(9_000) }))],
     ['signed by somebody else', () => signedToken(stolen, claimsAt(now()))],
     [
       'without a signature',

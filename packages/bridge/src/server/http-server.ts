@@ -28,7 +28,7 @@ import { listening, type Listening } from './listening.js';
 import { parseProvenJson } from './proven-json.js';
 import { refuseUnreadable } from './unreadable-request.js';
 
-/** Refusals of who asks, not of what. */
+/** Refusals of who asks, not of what; and of more than anybody may send. */
 const turnedAway: ReadonlySet<ErrorCode> = new Set([
   'UNAUTHENTICATED',
   'FORBIDDEN',
@@ -37,6 +37,7 @@ const turnedAway: ReadonlySet<ErrorCode> = new Set([
   'CLOCK_SKEWED',
   'PROOF_REPLAYED',
   'PAIRING_INVALID',
+  'BODY_TOO_LARGE',
 ]);
 
 const routes = [

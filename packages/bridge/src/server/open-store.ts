@@ -1,4 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { RedisRequestNames } from '../dispatch/redis-request-names.js';
+import { MemoryRequestNames, type RequestNames } from '../dispatch/request-names.js';
 import { MemoryPairingStore } from '../pairing/memory-pairing-store.js';
 import { PairingFile } from '../pairing/pairing-file.js';
 import type { PairingStore } from '../pairing/pairing-store.js';
@@ -16,6 +18,7 @@ export interface OpenedStore {
   readonly durable: DurableRequests | undefined;
   /** Where pairings are kept; as lasting as the operator chose. */
   readonly pairings: PairingStore;
+  readonly names: RequestNames;
 }
 
 /**
@@ -33,7 +36,8 @@ export async function openStore(
   if (choice.kind === 'memory') {
     log.info({ store: 'memory' }, 'what the bridge knows lives as long as this process');
     const pairings = await MemoryPairingStore.open(file === undefined ? undefined : new PairingFile(file));
-    return { store: new MemoryStore(settings, new SystemClock()), durable: undefined, pairings };
+    const store = new MemoryStore(settings, new SystemClock());
+    return { store, durable: undefined, pairings, names: new MemoryRequestNames() };
   }
   const address = typeof choice.url === 'string' ? { url: choice.url } : { clusterUrls: choice.url };
   const onError = (error: Error) => {
@@ -50,5 +54,6 @@ export async function openStore(
   const hosts = [choice.url].flat().map((url) => new URL(url).host);
   log.info({ store: 'redis', hosts, prefix: choice.prefix }, 'bridges of this Redis share what they know');
   const pairings = new RedisPairingStore(address, choice.prefix, onError);
-  return { store, durable: store.durable, pairings };
+  const names = new RedisRequestNames(address, choice.prefix, onError);
+  return { store, durable: store.durable, pairings, names };
 }

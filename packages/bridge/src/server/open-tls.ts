@@ -9,12 +9,11 @@ export interface TlsKeys {
 }
 
 /**
- * Reads the files of a certificate; `undefined` where there are none.
+ * Reads the files of a certificate.
  *
  * @throws Error that names the file that cannot be used, or says that the two do not belong together.
  */
-export async function openTls(files: TlsFiles | undefined): Promise<TlsKeys | undefined> {
-  if (files === undefined) return undefined;
+export async function openTls(files: Pick<TlsFiles, 'cert' | 'key'>): Promise<TlsKeys> {
   const cert = await readFile(files.cert, 'utf8').catch(unusable('certificate', files.cert));
   const key = await readFile(files.key, 'utf8').catch(unusable('key', files.key));
   const certificate = understood('certificate', files.cert, () => new X509Certificate(cert));
@@ -27,7 +26,8 @@ export async function openTls(files: TlsFiles | undefined): Promise<TlsKeys | un
 
 function unusable(what: string, file: string): (error: unknown) => never {
   return (error) => {
-    throw new Error(`The TLS ${what} ${file} cannot be used.`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`The TLS ${what} ${file} cannot be used: ${why}.`, { cause: error });
   };
 }
 

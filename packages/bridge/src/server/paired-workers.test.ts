@@ -61,6 +61,7 @@ describe('a paired worker', () => {
     const byToken = new TestWorker(bridge, 'laptop');
     const registration = {
       workerId: 'laptop',
+      registrationId: 'b'.repeat(32),
       journalId: 'a'.repeat(32),
       slots: 1,
       holds: [],

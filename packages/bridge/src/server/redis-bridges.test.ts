@@ -54,7 +54,9 @@ describe('two bridges of one Redis', () => {
     const listed = await other.send('/v1/bridge/workers', { as: 'admin' });
     expect(listed.json).toEqual({ workers: ['worker-1'] });
     const metrics = await other.send('/metrics', { as: 'admin', isText: true });
-    expect(metrics.text).toContain('codelanes_running_calls{worker="worker-1",pool="command"} 0\n');
+    expect(metrics.text).toContain(
+      'codelanes_running_calls{worker="worker-1",pool="command",operation="execute_command"} 0\n',
+    );
     expect((await other.send('/readyz')).json).toEqual({ ready: true });
   });
 
@@ -160,6 +162,11 @@ describe('two bridges of one Redis', () => {
     await expect
       .poll(async () => (await other.send(`${path}/request-impatient`, { as: 'caller' })).json)
       .toMatchObject({ state: 'failed', error: { code: 'WORKSPACE_QUEUE_TIMEOUT' } });
+    const metrics = await Promise.all(
+      [one, other].map((bridge) => bridge.send('/metrics', { as: 'admin', isText: true })),
+    );
+    const counted = 'codelanes_queue_timeouts_total{operation="execute_command"} 1\n';
+    expect(metrics.filter(({ text }) => text.includes(counted))).toHaveLength(1);
     await submit(other, 'request-refused-there');
     await untilQueued(one, 1);
     await worker.settleCommand(running);

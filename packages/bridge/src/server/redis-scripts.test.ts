@@ -35,16 +35,23 @@ function startBridge(): Promise<TestBridge> {
 
 const named = { headers: { 'x-librechat-code-request-id': 'r1' } };
 
-function cancelAt(bridge: TestBridge) {
-  return bridge.send(`${programmaticPath}/cancel`, { as: 'caller', body: { request_id: 'r1' } });
+function cancelAt(bridge: TestBridge, name = 'r1') {
+  return bridge.send(`${programmaticPath}/cancel`, { as: 'caller', body: { request_id: name } });
 }
 
 /** A script that waits for a tool call, and was begun at that bridge. */
 async function pausedAt(bridge: TestBridge) {
-  const begun = runScript(bridge, {}, named);
+  const begun = runScript(bridge, { workspace_worktree: 'a' }, named);
   const assignment = await worker.next();
   await pauseAt(worker, assignment, toolCall(1));
   return { assignment, answer: await begun };
+}
+
+/** Another one, in a lane beside. */
+async function secondPaused() {
+  const begun = runScript(one, { workspace_worktree: 'b' });
+  await pauseAt(worker, await worker.next(), toolCall(1));
+  return begun;
 }
 
 describe('a script at two bridges of one Redis', () => {
@@ -79,6 +86,28 @@ describe('a script at two bridges of one Redis', () => {
     expect((await worker.poll()).cancellations).toEqual([assignment.callId]);
     expect((await goOn(other, answer)).status).toBe(404);
     expect((await cancelAt(one)).status).toBe(200);
+  });
+
+  it('is cancelled at either of them by the name of the request that lets it go on, which no other has meanwhile', async () => {
+    const { answer } = await pausedAt(one);
+    const again = { headers: { 'x-librechat-code-request-id': 'r2' } };
+    const continued = goOn(one, answer, again);
+    const resumed = await worker.next();
+    await worker.start(resumed);
+    const second = await secondPaused();
+    expect(await goOn(other, second, again)).toMatchObject({
+      status: 409,
+      json: { code: 'REQUEST_CONFLICT' },
+    });
+    expect((await cancelAt(other, 'r2')).status).toBe(202);
+    expect((await worker.poll()).cancellations).toEqual([resumed.callId]);
+    await endScript(worker, resumed);
+    expect((await continued).status).toBe(200);
+    expect((await cancelAt(other, 'r2')).status).toBe(200);
+    // Nothing has the name any more, and the script that was refused under it waits still.
+    const free = goOn(other, second, again);
+    await endScript(worker, await worker.next());
+    expect((await free).status).toBe(200);
   });
 
   it('is begun once under one name', async () => {

@@ -4,6 +4,7 @@ import { CallWatch } from '../dispatch/call-watch.js';
 import { Continuations } from '../dispatch/continuations.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { LaneRouting } from '../dispatch/lane-routing.js';
+import { RevokedWorkers } from '../dispatch/revoked-workers.js';
 import { WorkerPolls } from '../dispatch/worker-polls.js';
 import { BridgeMetrics } from '../metrics/bridge-metrics.js';
 import { Pairings } from '../pairing/pairings.js';
@@ -15,18 +16,23 @@ import type { OpenedStore } from './open-store.js';
 export function routeContextOf(
   options: CompiledBridgeOptions,
   tokens: Tokens,
-  { store, durable, pairings }: OpenedStore,
+  { store, durable, pairings: pairingStore, names }: OpenedStore,
 ): RouteContext {
   const { routes, scheduler, settlementGraceMs, rateLimit, laneRouter } = options;
   const metrics = new BridgeMetrics();
-  const dispatcher = new Dispatcher(store, { leaseTtlMs: scheduler.leaseTtlMs, settlementGraceMs }, metrics);
+  store.onLoss((loss) => {
+    metrics.lost(loss);
+  });
+  const pairings = new Pairings(pairingStore);
+  const times = { leaseTtlMs: scheduler.leaseTtlMs, settlementGraceMs };
+  const dispatcher = new Dispatcher(store, times, new RevokedWorkers(pairings));
   return {
     store,
     durable,
     tokens,
-    pairings: new Pairings(pairings),
+    pairings,
     dispatcher,
-    continuations: new Continuations(store, dispatcher),
+    continuations: new Continuations(store, dispatcher, names),
     laneRouting: new LaneRouting(laneRouter),
     polls: new WorkerPolls(store),
     watch: new CallWatch(store),

@@ -30,6 +30,8 @@ beforeEach(() => {
   lines.length = 0;
 });
 
+const turnedAway = () => lines.filter((line) => line.includes('turned away'));
+
 const anonymous = 'This bridge does not know the credential of this worker.';
 const unknownToken = 'This bridge does not know the bearer token.';
 const stranger = generateKeyPairSync('ed25519').privateKey;
@@ -76,7 +78,7 @@ describe('a request that was not signed by the worker of its path', () => {
     expect(answer.status).toBe(401);
     expect(answer.json['code']).toBe('UNAUTHENTICATED');
     expect(answer.json['error']).toBe(name.includes('bearer') ? unknownToken : anonymous);
-    expect(lines.filter((line) => line.includes('turned away'))).toHaveLength(1);
+    expect(turnedAway()).toHaveLength(1);
     expect(lines.join('')).not.toContain(worker.credential);
     expect((await worker.poll()).status).toBe(200);
   });
@@ -94,7 +96,7 @@ describe('a request that the worker did sign', () => {
     expect((await worker.poll(0, once)).status).toBe(200);
     const again = await worker.poll(0, once);
     expect(again).toMatchObject({ status: 401, json: { code: 'PROOF_REPLAYED' } });
-    expect(lines.filter((line) => line.includes('turned away'))).toHaveLength(1);
+    expect(turnedAway()).toHaveLength(1);
   });
 
   it('passes once although it is sent many times at the same moment', async () => {
@@ -152,13 +154,17 @@ describe('whoever sends too much or too slowly', () => {
     const body = JSON.stringify({ pad: 'x'.repeat(3 * 1024 * 1024) });
     const answer = await worker.post('settle', {}, { credential: 'A'.repeat(43), sent: { body } });
     expect(answer.status).toBe(401);
+    expect(turnedAway()).toHaveLength(1);
   });
 
   it('gets BODY_TOO_LARGE although the signature would hold', async () => {
     const answer = await worker.post('report', { pad: 'x'.repeat(5 * 1024 * 1024) });
     expect(answer).toMatchObject({ status: 413, json: { code: 'BODY_TOO_LARGE' } });
+    expect(turnedAway()).toHaveLength(1);
     const pairing = { code: 'x'.repeat(32), protocolVersion: 1, publicKey: 'x'.repeat(20_000) };
     expect((await bridge.send('/v1/bridge/pairings/redeem', { body: pairing })).status).toBe(413);
+    expect(turnedAway()).toHaveLength(2);
+    expect(lines.join('')).not.toContain('xxx');
   });
 
   it.each([
@@ -168,7 +174,7 @@ describe('whoever sends too much or too slowly', () => {
       'POST /v1/bridge/pairings/redeem HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
     ],
   ])(
-    'is cut off: %s that never end',
+    'is cut off, and told of once: %s that never end',
     async (_, text) => {
       const socket = connect(bridge.port, '127.0.0.1');
       socket.on('error', () => undefined);
@@ -179,6 +185,8 @@ describe('whoever sends too much or too slowly', () => {
       await new Promise((resolve) => socket.once('close', resolve));
       clearInterval(drip);
       expect(answer).toMatch(/^$|it did not arrive in time/);
+      expect(turnedAway()).toHaveLength(1);
+      expect(turnedAway()[0]).toContain('it did not arrive in time');
     },
     60_000,
   );

@@ -27,6 +27,7 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { withinTime } from '../clock/within-time.js';
 import type { Access } from './access.js';
+import type { ConnectionOptions } from './messages.js';
 
 /** The bridge answered, with an error: it will say the same again until something changes. */
 export class BridgeRefusal extends Error {
@@ -56,6 +57,11 @@ const heldBackMs = 1_000;
 
 type Body<T> = Omit<T, 'version'>;
 
+export interface BridgeClientOptions extends Pick<ConnectionOptions, 'bridgeUrl' | 'workerId' | 'authority'> {
+  readonly access: Access;
+  readonly requestMs: number;
+}
+
 /** The worker's five requests. A rejection that is no `BridgeRefusal` means that no answer came. */
 export class BridgeClient {
   readonly #base: string;
@@ -66,7 +72,7 @@ export class BridgeClient {
   /** Whether lines come as they are written, as they do where nothing but this machine's own network lies between. */
   #takesStreams: boolean;
 
-  constructor(options: { bridgeUrl: string; workerId: string; access: Access; requestMs: number }) {
+  constructor(options: BridgeClientOptions) {
     this.#base = options.bridgeUrl.replace(/\/+$/, '');
     this.#workerId = encodeURIComponent(options.workerId);
     this.#access = options.access;
@@ -74,7 +80,11 @@ export class BridgeClient {
     this.#takesStreams = isLoopbackUrl(new URL(options.bridgeUrl));
     this.#agent = new Agent({
       keepAliveTimeout: 60_000,
-      connect: { lookup: cachedLookup(), timeout: options.requestMs },
+      connect: {
+        lookup: cachedLookup(),
+        timeout: options.requestMs,
+        ...(options.authority === undefined ? {} : { ca: options.authority }),
+      },
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -6,6 +6,8 @@ import type { AccessChoice } from './access.js';
 export interface ConnectionOptions {
   readonly bridgeUrl: string;
   readonly access: AccessChoice;
+  /** By which the certificate of the bridge is known, as PEM; `undefined` by what this machine trusts. */
+  readonly authority?: string | undefined;
   readonly workerId: string;
   readonly incarnationId: string;
   readonly journalId: string;

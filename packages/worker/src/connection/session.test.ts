@@ -136,6 +136,23 @@ describe('Session', () => {
     expect(killed).toEqual([4242]);
   });
 
+  it('polls under the registration that it made last, of which each has a name of its own', async () => {
+    const named: [string, unknown][] = [];
+    const url = await bridge((route, { registrationId }) => {
+      named.push([route, registrationId]);
+      if (route === 'register') return { body: registered };
+      if (named.length >= 4) return 'hang';
+      return { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'Who?' } };
+    });
+    void session(url).under.run();
+    await expect.poll(() => named.length).toBe(4);
+    expect(named.map(([route]) => route)).toEqual(['register', 'poll', 'register', 'poll']);
+    const [first, firstPoll, second, secondPoll] = named.map(([, registrationId]) => registrationId);
+    expect([firstPoll, secondPoll]).toEqual([first, second]);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(second).not.toBe(first);
+  });
+
   it('tells of closed lanes at every registration, and at once when they change', async () => {
     const told: unknown[] = [];
     let unknown = false;

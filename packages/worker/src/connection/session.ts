@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assignment, Lease, RegisterReply } from '@codelanes/protocol';
 import { hostProcesses } from '../lanes/processes.js';
@@ -21,7 +22,7 @@ export class Session {
   readonly #client: BridgeClient;
   readonly #leases = new LeaseTable();
   readonly #outbox: Outbox;
-  #registration: RegisterReply | undefined;
+  #registration: (RegisterReply & { readonly registrationId: string }) | undefined;
   #takeOver: boolean;
   #closed: readonly ClosedLane[] = [];
   #polling: AbortController | undefined;
@@ -40,9 +41,9 @@ export class Session {
     this.#emit = emit;
     this.#processes = processes;
     this.#takeOver = options.takeOver;
-    const { bridgeUrl, workerId, access, clocks } = options;
+    const { bridgeUrl, workerId, access, authority, clocks } = options;
     const { requestMs } = clocks;
-    this.#client = new BridgeClient({ bridgeUrl, workerId, access: accessOf(access), requestMs });
+    this.#client = new BridgeClient({ bridgeUrl, workerId, access: accessOf(access), authority, requestMs });
     this.#outbox = new Outbox(
       { send: (request, worthwhile) => this.#send(request, worthwhile) },
       options.incarnationId,
@@ -102,14 +103,15 @@ export class Session {
   async #register(): Promise<void> {
     const { workerId, incarnationId, journalId, capabilities, slots } = this.#options;
     const sentAt = leaseClock();
-    const identity = { workerId, incarnationId, journalId };
+    const registrationId = randomBytes(16).toString('hex');
+    const identity = { workerId, incarnationId, registrationId, journalId };
     const closed = this.#closed;
     const offer = { capabilities, slots, holds: this.#leases.held, takeOver: this.#takeOver };
     const quarantined = toldQuarantines(closed, Date.now());
     const reply = await this.#client.register({ ...identity, ...offer, quarantined });
     // Taking over is one act: a later re-registration must not repeat it against a successor.
     this.#takeOver = false;
-    this.#registration = reply;
+    this.#registration = { ...reply, registrationId };
     this.#leases.renewed(this.#leases.leases, sentAt, reply.leaseTtlMs);
     this.#watchLeases();
     this.#emit({ kind: 'registered', slots: reply.slots, unresolved: reply.unresolved });
@@ -118,12 +120,15 @@ export class Session {
   }
 
   async #poll(): Promise<void> {
+    const registration = this.#registration;
+    if (registration === undefined) return;
     const polling = new AbortController();
     this.#polling = polling;
     const sentAt = leaseClock();
-    const registration = this.#registration;
+    const { incarnationId } = this.#options;
+    const { registrationId } = registration;
     try {
-      const body = { incarnationId: this.#options.incarnationId, waitMs: this.#pollWaitMs() };
+      const body = { incarnationId, registrationId, waitMs: this.#pollWaitMs() };
       await this.#client.poll(body, polling.signal, ({ assignments, cancellations, heldMs }) => {
         // Registering has begun anew: the bridge will ask about what this batch brings.
         if (registration !== this.#registration) return;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describeLane, laneKey, laneOf, type Lane, type LaneRoutingMode } from '@codelanes/protocol';
 import type { Credentials } from '../environment/credentials.js';
 import type { LoadedDefinition, LoadedRepository } from '../environment/load-definition.js';
@@ -64,7 +66,7 @@ function rootReport(definition: LoadedDefinition, lanes: boolean): LaneReport {
     ...named([name]),
     workspaces: [{ workspaceId: name }],
     folder: root,
-    worktrees: worktreesOf(root, lanes),
+    worktrees: worktreesOfRoot(definition, lanes),
     fingerprint,
     setup: setup && {
       when: 'worker start',
@@ -102,6 +104,13 @@ function repositoryReport(environment: string, repository: LoadedRepository, lan
 
 function named(lane: Lane): Pick<LaneReport, 'lane' | 'laneKey'> {
   return { lane: describeLane(lane), laneKey: laneKey(lane) };
+}
+
+/** A folder of repositories has its lanes in them, and nothing is amiss. */
+function worktreesOfRoot({ root, repositories }: LoadedDefinition, lanes: boolean): WorktreesReport {
+  const isPlain = repositories.length > 0 && !existsSync(join(root, '.git'));
+  if (isPlain) return { offered: false, why: 'It is no checkout; its repositories have lanes of their own.' };
+  return worktreesOf(root, lanes);
 }
 
 function worktreesOf(folder: string, lanes: boolean): WorktreesReport {

@@ -15,6 +15,11 @@ export async function examineMachine(searchPath = process.env['PATH'] ?? ''): Pr
     ...examineUser(),
     found('git', git, 'no command is run without it'),
     found('ripgrep', findProgram('rg', searchPath), 'search_text and list_files do not work without it'),
+    found(
+      'flock',
+      findProgram('flock', searchPath),
+      'the worker cannot lock its folders without it (util-linux)',
+    ),
     await examineSandbox(git, searchPath),
   ];
 }

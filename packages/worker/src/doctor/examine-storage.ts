@@ -1,48 +1,46 @@
-import { constants, copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { LoadedDefinition } from '../environment/load-definition.js';
+import type { EnvironmentSetup } from '../environment/setup.js';
 import type { Storage } from '../environment/storage.js';
+import { Directory } from '../files/directory.js';
+import { FileRefusal } from '../files/refusal.js';
 import { freeSpace } from '../preparation/free-space.js';
+import { tryCloning } from '../preparation/snapshots/cloning.js';
 import type { Finding } from './finding.js';
 
 /** Looks at the disk for what the setup of an environment asks of it. */
 export function examineStorage({ root, setup, storage }: LoadedDefinition): readonly Finding[] {
-  const store = setup?.reuse?.snapshot?.store;
+  const reuse = setup?.reuse;
   return [
-    ...(store === undefined ? [] : [examineCloning(store, root)]),
+    ...(reuse?.snapshot === undefined ? [] : [examineCloning(root, reuse, reuse.snapshot.store)]),
     ...(storage === undefined ? [] : [examineFreeBytes(root, storage)]),
   ];
 }
 
+type Reuse = NonNullable<EnvironmentSetup['reuse']>;
+
 /** Snapshots are clones that share their blocks, which not every file system can make. */
-function examineCloning(store: string, root: string): Finding {
+function examineCloning(root: string, { inputs }: Reuse, store: string): Finding {
   const subject = 'snapshots';
-  const full = 'setup runs in full each time, and no snapshot is kept';
-  if (statSync(store).dev !== statSync(root).dev) {
-    return {
-      subject,
-      verdict: 'limited',
-      sentence: `The store "${store}" is on another file system than the root: ${full}.`,
-    };
-  }
-  let folder: string | undefined;
+  const opened: Directory[] = [];
+  const open = (path: string): Directory => {
+    const folder = Directory.open(path);
+    opened.push(folder);
+    return folder;
+  };
   try {
-    folder = mkdtempSync(join(store, '.clone-test-'));
-    writeFileSync(join(folder, 'one'), 'a file to clone');
-    copyFileSync(join(folder, 'one'), join(folder, 'other'), constants.COPYFILE_FICLONE_FORCE);
-    return {
-      subject,
-      verdict: 'limited',
-      sentence: `Files can be cloned in "${store}", but this version makes no snapshots: ${full}.`,
-    };
-  } catch {
-    return {
-      subject,
-      verdict: 'limited',
-      sentence: `Files cannot be cloned in "${store}": ${full}. Btrfs and XFS can.`,
-    };
+    const trial = tryCloning(open(root), inputs[0] ?? '', open(store));
+    if (trial.can) {
+      const sentence = `What setup installs is kept in "${store}", and restored where it is missing.`;
+      return { subject, verdict: 'ok', sentence };
+    }
+    const sentence = `${trial.sentence} Until then setup runs in full, and no snapshot is kept.`;
+    return { subject, verdict: 'limited', sentence };
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    const sentence = `Whether files can be cloned is tried with the first input of setup, which cannot be used. ${error.message}`;
+    return { subject, verdict: 'limited', sentence };
   } finally {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    for (const folder of opened) folder.close();
   }
 }
 

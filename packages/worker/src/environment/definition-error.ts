@@ -14,20 +14,32 @@ export interface DefinitionFault {
   readonly sentence: string;
 }
 
-/** A definition that cannot be used. The message has a line for each fault: file, line, column, key, sentence. */
+/** A fault and the file in which it is. */
+export interface FaultOfFile extends DefinitionFault {
+  readonly file: string;
+}
+
+/** Definitions that cannot be used. The message has a line for each fault: file, line, column, key, sentence. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError';
-  readonly file: string;
-  readonly faults: readonly DefinitionFault[];
+  readonly faults: readonly FaultOfFile[];
 
-  constructor(file: string, faults: readonly DefinitionFault[], options?: ErrorOptions) {
-    super(faults.map((fault) => faultLine(file, fault)).join('\n'), options);
-    this.file = file;
+  constructor(faults: readonly FaultOfFile[], options?: ErrorOptions) {
+    super(faults.map((fault) => faultLine(fault.file, fault)).join('\n'), options);
     this.faults = faults;
+  }
+
+  /** The faults of one file. */
+  static of(file: string, faults: readonly DefinitionFault[], options?: ErrorOptions): DefinitionError {
+    return new DefinitionError(
+      faults.map((fault) => ({ file, ...fault })),
+      options,
+    );
   }
 }
 
-function faultLine(file: string, { position, key, sentence }: DefinitionFault): string {
+/** One fault as people read it: file, line, column, key, sentence. */
+export function faultLine(file: string, { position, key, sentence }: DefinitionFault): string {
   const place = position === undefined ? file : `${file}:${position.line}:${position.column}`;
   return key === undefined ? `${place}: ${sentence}` : `${place}: ${key}: ${sentence}`;
 }

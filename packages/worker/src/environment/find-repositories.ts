@@ -25,33 +25,37 @@ export class RepositoryFault extends Error {
   }
 }
 
+export interface FoundRepositories<Declared> {
+  readonly found: readonly (Declared & FoundRepository)[];
+  /** Of the others, one each. */
+  readonly faults: readonly RepositoryFault[];
+}
+
 /**
  * Finds the checkouts of declared repositories beneath a canonical root, following no link. Each is a real folder with
  * a real `.git` in it that is its own; none is the root, another one, or a folder of another one under a second name.
  * Starts no process.
- *
- * @throws {RepositoryFault}
  */
 export function findRepositories<Declared extends { readonly path: string }>(
   root: string,
   declared: readonly Declared[],
   mounts: MountTable,
-): readonly (Declared & FoundRepository)[] {
+): FoundRepositories<Declared> {
   const top = Directory.open(root);
   try {
     const found: (Declared & FoundRepository)[] = [];
+    const faults: RepositoryFault[] = [];
     for (const [index, each] of declared.entries()) {
-      const repository = { ...each, ...findRepository(top, each.path, index) };
-      if (sameFile(repository.identity, top.stats)) {
-        throw new RepositoryFault(
-          index,
-          'is the root itself under another name; expected a folder beneath it.',
-        );
+      try {
+        const repository = { ...each, ...findRepository(top, each.path, index) };
+        for (const earlier of found) refuseShared(index, repository, earlier, mounts);
+        found.push(repository);
+      } catch (error) {
+        if (!(error instanceof RepositoryFault)) throw error;
+        faults.push(error);
       }
-      for (const earlier of found) refuseShared(index, repository, earlier, mounts);
-      found.push(repository);
     }
-    return found;
+    return { found, faults };
   } finally {
     top.close();
   }
@@ -60,6 +64,12 @@ export function findRepositories<Declared extends { readonly path: string }>(
 function findRepository(top: Directory, path: string, index: number): FoundRepository {
   const checkout = openCheckout(top, path, index);
   try {
+    if (sameFile(identityOf(checkout.stats), top.stats)) {
+      throw new RepositoryFault(
+        index,
+        'is the root itself under another name; expected a folder beneath it.',
+      );
+    }
     const git = openGitDirectory(checkout, index);
     try {
       refuseRedirect(git, index);

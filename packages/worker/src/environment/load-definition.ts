@@ -6,7 +6,7 @@ import type { Action } from './action.js';
 import type { Credentials, Remote } from './credentials.js';
 import { aliasOf } from './definition.js';
 import { DefinitionError } from './definition-error.js';
-import { findRepositories, RepositoryFault, type FoundRepository } from './find-repositories.js';
+import { findRepositories, type FoundRepository } from './find-repositories.js';
 import { environmentFingerprint, repositoryFingerprint } from './fingerprint.js';
 import { MountTable } from './mount-table.js';
 import { noNetwork, type NetworkPolicy } from './network-policy.js';
@@ -120,7 +120,7 @@ export function faultIn(
   sentence: string,
   cause?: unknown,
 ): DefinitionError {
-  return new DefinitionError(source.file, [source.faultAt(key, sentence)], { cause });
+  return DefinitionError.of(source.file, [source.faultAt(key, sentence)], { cause });
 }
 
 function findRoot(path: string, source: YamlSource): TrustedPath {
@@ -144,12 +144,13 @@ function foundIn(
   source: YamlSource,
   mounts: MountTable,
 ) {
-  try {
-    return findRepositories(root, repositories, mounts);
-  } catch (error) {
-    if (!(error instanceof RepositoryFault)) throw error;
-    throw faultIn(source, ['repositories', error.index, 'path'], error.message, error);
-  }
+  const { found, faults } = findRepositories(root, repositories, mounts);
+  if (faults.length === 0) return found;
+  throw DefinitionError.of(
+    source.file,
+    faults.map(({ index, message }) => source.faultAt(['repositories', index, 'path'], message)),
+    { cause: faults[0] },
+  );
 }
 
 function loadedRepository(

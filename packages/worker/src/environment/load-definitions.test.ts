@@ -1,5 +1,6 @@
 import { statSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DefinitionError, type FaultOfFile } from './definition-error.js';
 import { loadDefinitions } from './load-definitions.js';
 import { MountTable } from './mount-table.js';
 import { MachineFixture } from './testing/machine-fixture.js';
@@ -16,6 +17,16 @@ afterEach(() => {
 
 const define = (name: string, root: string, ...lines: readonly string[]) =>
   machine.write(`${name}.yaml`, [`name: ${name}`, `root: ${root}`, ...lines, ''].join('\n'));
+
+function faultsOf(act: () => void): readonly FaultOfFile[] {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DefinitionError) return error.faults;
+    throw error;
+  }
+  return [];
+}
 
 describe('loadDefinitions', () => {
   it('loads several', () => {
@@ -36,6 +47,27 @@ describe('loadDefinitions', () => {
     expect(() => loadDefinitions([file], [{ id: 'a:b', root: machine.path('other') }])).toThrow(
       /repositories\.0: "a:b" is the workspace of/u,
     );
+  });
+
+  it('tells all that is wrong, in every file, of the text first and then of the folders', () => {
+    machine.makeCheckout('src/b');
+    const text = machine.write('text.yaml', 'nam: a\nroot: src\nnetwrk: none\n');
+    const folders = define('a', 'src', 'repositories: [{ path: gone }, { path: b }, { path: lost }]');
+    const twice = machine.write('twice.yaml', 'name: a\nname: b\nroot: src\nroot: src\n');
+    const faults = faultsOf(() => loadDefinitions([text, folders, twice]));
+    expect(faults.map(({ file, key, position }) => [file, key ?? position?.line])).toEqual([
+      [text, 'name'],
+      [text, 'nam'],
+      [text, 'netwrk'],
+      [folders, 'repositories.0.path'],
+      [folders, 'repositories.2.path'],
+      [twice, 2],
+      [twice, 4],
+    ]);
+    const inRoots = ['src/one.yaml', 'src/two.yaml'].map((name, index) =>
+      machine.write(name, `name: n${index}\nroot: ${['.', '../other'][index] ?? ''}\n`),
+    );
+    expect(faultsOf(() => loadDefinitions(inRoots)).map(({ file }) => file)).toEqual(inRoots);
   });
 
   it('offers 32 workspaces in all and refuses a 33rd', () => {

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { limits } from '@codelanes/protocol';
 import { identityOf, sameFile, type FileIdentity } from '../files/directory.js';
 import { faultIn, loadDefinition, type LoadedDefinition } from './load-definition.js';
+import { GatheredFaults } from './gathered-faults.js';
 import { MountTable } from './mount-table.js';
 import { findPrivate } from './private-path.js';
 import { UntrustedPath, type TrustedPath } from './trusted-path.js';
@@ -19,26 +20,36 @@ export interface PlainRoot {
  * which a definition is found can be written from a root, what commands may not reach lies outside of every root,
  * workspace ids differ, and there are no more of them than a worker may offer.
  *
- * @throws {DefinitionError}
+ * @throws {DefinitionError} of all that is wrong, in every file.
  */
 export function loadDefinitions(
   files: readonly string[],
   plainRoots: readonly PlainRoot[] = [],
   mounts = MountTable.ofThisProcess(),
 ): readonly LoadedDefinition[] {
-  const definitions = files.map((file) => loadDefinition(file, mounts));
+  const faults = new GatheredFaults();
+  const definitions = files.flatMap((file) => faults.look(() => loadDefinition(file, mounts)) ?? []);
+  // What is held against each other has to be there first.
+  faults.refuse();
   const roots = [
     ...plainRoots.flatMap(({ root }) => canonicalOf(root)),
     ...definitions.map(({ root }) => root),
   ];
   const taken = new Map(plainRoots.map(({ id, root }) => [id, root]));
   for (const definition of definitions) {
-    takeWorkspaces(definition, taken);
-    refuseWritable(definition, roots, mounts);
+    faults.look(() => {
+      takeWorkspaces(definition, taken);
+    });
+    faults.look(() => {
+      refuseWritable(definition, roots, mounts);
+    });
     for (const { key, path, kind } of privatePaths(definition)) {
-      refuseExposed(definition, key, () => findPrivate(path, kind), roots, mounts);
+      faults.look(() => {
+        refuseExposed(definition, key, () => findPrivate(path, kind), roots, mounts);
+      });
     }
   }
+  faults.refuse();
   return definitions;
 }
 

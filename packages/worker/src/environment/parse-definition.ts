@@ -18,6 +18,6 @@ export interface ParsedDefinition {
 export function parseDefinition(text: string, file: string): ParsedDefinition {
   const source = new YamlSource(text, file);
   const parsed = environmentSchema.safeParse(source.value);
-  if (!parsed.success) throw new DefinitionError(file, faultsOf(parsed.error.issues, source));
+  if (!parsed.success) throw DefinitionError.of(file, faultsOf(parsed.error.issues, source));
   return { definition: parsed.data, source };
 }

@@ -87,5 +87,5 @@ function decoded(bytes: Buffer, file: string): string {
 }
 
 function refusal(file: string, sentence: string, cause?: unknown): DefinitionError {
-  return new DefinitionError(file, [{ sentence }], { cause });
+  return DefinitionError.of(file, [{ sentence }], { cause });
 }

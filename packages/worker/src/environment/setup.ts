@@ -24,6 +24,10 @@ const lifecycleSchema = closed(
   'the lifecycle of snapshots',
 );
 
+export type SnapshotLifecycle = z.output<typeof lifecycleSchema>;
+/** Where a definition says nothing of it. */
+export const defaultLifecycle: SnapshotLifecycle = lifecycleSchema.parse({});
+
 const modulesPath = treePath('the relative path of a node_modules folder').refine(
   (path) => path.split('/').at(-1) === 'node_modules',
   'expected the relative path of a node_modules folder',

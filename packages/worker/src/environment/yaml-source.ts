@@ -26,14 +26,8 @@ export class YamlSource {
       prettyErrors: false,
       lineCounter: this.#lines,
     });
-    const faults = [...this.#document.errors, ...this.#document.warnings].map(
-      ({ code, message, pos: [offset] }) => ({
-        position: this.#positionOf(offset),
-        sentence: yamlSentences[code] ?? `is not YAML that can be read: ${message}.`,
-      }),
-    );
-    const [first] = faults.length > 0 ? faults : this.#aliases();
-    if (first !== undefined) throw new DefinitionError(file, [first]);
+    const faults = this.#faultsOfText();
+    if (faults.length > 0) throw DefinitionError.of(file, faults);
     this.value = this.#document.toJS({ maxAliasCount: 0 });
   }
 
@@ -70,6 +64,17 @@ export class YamlSource {
       if (next === undefined) return found;
       found = { ...next, rest };
     }
+  }
+
+  #faultsOfText(): DefinitionFault[] {
+    const all = [...this.#document.errors, ...this.#document.warnings];
+    if (all.length === 0) return this.#aliases();
+    // What is no YAML makes nonsense of what follows it; a key that stands twice does not.
+    const told = all.every(({ code }) => code === 'DUPLICATE_KEY') ? all : all.slice(0, 1);
+    return told.map(({ code, message, pos: [offset] }) => ({
+      position: this.#positionOf(offset),
+      sentence: yamlSentences[code] ?? `is not YAML that can be read: ${message}.`,
+    }));
   }
 
   #aliases(): DefinitionFault[] {

@@ -73,6 +73,13 @@ describe('writing a file', () => {
     expect([read('run.sh'), read('other')]).toEqual(['new', 'old']);
   });
 
+  it('lets nobody put a program in the place of one that runs as its owner', async () => {
+    writeFileSync(join(folder, 'run'), 'old');
+    chmodSync(join(folder, 'run'), 0o6751);
+    await writeAtomically(top, 'run', bytes, { create: 'replace' });
+    expect(statSync(join(folder, 'run')).mode & 0o7777).toBe(0o751);
+  });
+
   it('replaces only the version that the caller read', async () => {
     writeFileSync(join(folder, 'f'), 'old');
     const seen = openFile(top, 'f');

@@ -159,8 +159,8 @@ function keepPermissions(fd: number, entry: Entry | undefined, mode: number | un
       // Only root may give a file away; for others the new file is their own, as with every editor.
     }
   }
-  // After chown, which drops the set-id bits.
-  fchmodSync(fd, Number(entry.stats.mode) & 0o7777);
+  // Whoever chooses what is in a program may not choose as whom it runs: the set-id bits go, as with every write.
+  fchmodSync(fd, Number(entry.stats.mode) & 0o777);
 }
 
 async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {

@@ -88,7 +88,7 @@ function openGitDirectory(root: Directory, path: string): Directory {
   if (entry === undefined) {
     throw refuse(
       'git_directory',
-      `"${path}" has no .git directory, so it has no lanes: register the main working tree of a repository.`,
+      `"${path}" has no .git directory, so it has no lanes: serve a checkout in its place, or name the repositories beneath it in a definition.`,
     );
   }
   if (entry.kind === 'directory') return Directory.of(entry);
@@ -102,7 +102,7 @@ function openGitDirectory(root: Directory, path: string): Directory {
     }
     throw refuse(
       'git_directory',
-      `".git" of "${path}" is not a real directory, so it has no lanes: register the main working tree of a repository.`,
+      `".git" of "${path}" is not a real directory, so it has no lanes: serve the main working tree of a repository in its place.`,
     );
   } finally {
     closeSync(entry.fd);

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { RootError } from '../environment/roots.js';
 import type { FileIdentity } from '../files/directory.js';
+import { LockingFailed, tryLock } from '../files/file-lock.js';
 
 const holderSchema = z.object({ pid: z.int().positive() });
 
@@ -51,14 +51,11 @@ export function rootKey(root: FileIdentity): string {
 }
 
 function lock(fd: number, file: string, shownPath: string): void {
-  // flock(1) locks the open file that it shares with this process, so the lock outlives it.
-  const { status, error } = spawnSync('flock', ['-xn', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
-  if (status === 0) return;
-  if (error !== undefined || status !== 1) {
-    throw new RootError(
-      `The worker cannot lock "${shownPath}", since flock does not run: install util-linux.`,
-      { cause: error },
-    );
+  try {
+    if (tryLock(fd)) return;
+  } catch (error) {
+    if (!(error instanceof LockingFailed)) throw error;
+    throw new RootError(`The worker cannot lock "${shownPath}", since ${error.message}`, { cause: error });
   }
   const holder = holderOf(file);
   throw new RootError(

@@ -8,7 +8,7 @@ export type Lookup = (name: string) => Promise<readonly string[]>;
 /** How names become addresses, and which of them may be connected to. Replaced in tests only. */
 export interface Resolution {
   readonly lookup: Lookup;
-  readonly permits: (address: string) => boolean;
+  readonly permits: (address: string) => boolean | Promise<boolean>;
 }
 
 /**
@@ -25,7 +25,8 @@ export async function admit(
 ): Promise<readonly string[]> {
   refuseByName(target, policy);
   const addresses = target.isAddress ? [target.host] : await resolve(target, lookup);
-  const permitted = addresses.filter(permits);
+  const verdicts = await Promise.all(addresses.map((address) => permits(address)));
+  const permitted = addresses.filter((_, index) => verdicts[index] === true);
   if (permitted.length > 0) return permitted;
   throw new NetworkRefusal(
     403,

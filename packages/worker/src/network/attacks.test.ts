@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Lookup } from './admission.js';
-import { mostLookups } from './call-proxy.js';
+import { mostAfterFlood, mostLookups } from './call-proxy.js';
 import { isPublicAddress } from './public-address.js';
 import { Origin } from './testing/origin.js';
 import { closed, domain, ProxyUnderTest, statusOf } from './testing/proxy-under-test.js';
@@ -264,6 +264,25 @@ describe('an attack through the proxy', () => {
     expect(await proxy.get(`http://${publicName}:${origin.port}/`)).toBe(200);
     victim.close();
     held.close();
+  });
+
+  it('by a flood of requests loses its connections and has few from then on; other calls go on', async () => {
+    const policy = { kind: 'allowed', domains: [domain(publicName, origin.port)] } as const;
+    const flooding = await ProxyUnderTest.start(policy, { lookup, permits });
+    const other = await ProxyUnderTest.start(policy, { lookup, permits });
+    const idle = await flooding.open();
+    const { socket: tunnelOfOther } = await other.tunnel(`${publicName}:${origin.port}`);
+    const socket = await flooding.open();
+    socket.write('GET http://denied.example/ HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000));
+    await Promise.all([closed(socket), closed(idle)]);
+    const few = await Promise.all(Array.from({ length: mostAfterFlood }, () => flooding.open()));
+    await closed(await flooding.open());
+    expect(few.map(({ destroyed }) => destroyed)).toEqual(few.map(() => false));
+    const open = await Promise.all(Array.from({ length: mostAfterFlood + 1 }, () => other.open()));
+    expect(await other.get(`http://${publicName}:${origin.port}/`)).toBe(200);
+    expect([tunnelOfOther, ...open].some(({ destroyed }) => destroyed)).toBe(false);
+    flooding.close();
+    other.close();
   });
 
   it('has few names resolved at once, however many it asks for', async () => {

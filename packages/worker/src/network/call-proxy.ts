@@ -19,6 +19,8 @@ import { splice } from './tunnel.js';
 
 /** Connections that a call may have at once; further ones are closed at once. */
 export const mostConnections = 128;
+/** And so many once it has sent floods of requests. */
+export const mostAfterFlood = 2;
 /** Names that are resolved for a call at once: the threads that do it are shared by all calls of the worker. */
 export const mostLookups = 4;
 /** Bytes of a request's line and headers together. */
@@ -36,7 +38,9 @@ export class CallProxy {
   readonly #resolution: Resolution;
   readonly #denials = new DenialList();
   readonly #sockets = new Set<Socket>();
-  readonly #turns = new RequestTurns();
+  readonly #turns = new RequestTurns(() => {
+    this.#onFlood();
+  });
   readonly #http: HttpServer;
   #closed = false;
 
@@ -116,6 +120,15 @@ export class CallProxy {
       if (error instanceof NetworkRefusal && error.status === 403) this.#denials.add(error.message);
       throw error;
     }
+  }
+
+  /**
+   * No client sends so much ahead, and Node reads through all of it whether or not it is wanted: what one call sends
+   * would cost the calls of all other lanes their time. So it loses what it has open, and has little from then on.
+   */
+  #onFlood(): void {
+    this.#http.maxConnections = mostAfterFlood;
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #track(socket: Socket): void {

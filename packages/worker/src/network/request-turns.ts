@@ -16,8 +16,14 @@ interface Turn {
  */
 export class RequestTurns {
   readonly #turns = new WeakMap<Socket, Turn>();
+  readonly #onFlood: () => void;
 
-  /** Begins when the request before has been answered; a connection with too many that wait is ended. */
+  /** @param onFlood told of each connection on which too many requests came ahead, and which is ended. */
+  constructor(onFlood: () => void) {
+    this.#onFlood = onFlood;
+  }
+
+  /** Begins when the request before has been answered. */
   take(socket: Socket, response: ServerResponse, begin: () => void): void {
     if (socket.destroyed) return;
     const turn = this.#turns.get(socket);
@@ -36,6 +42,7 @@ export class RequestTurns {
       turn.last = response;
     } else {
       socket.destroy();
+      this.#onFlood();
     }
   }
 }

@@ -3,8 +3,9 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { issuedCredentialSchema } from '@codelanes/protocol';
 import type { IssuedCredential } from '@codelanes/protocol';
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { isUntrusted } from '@codelanes/protocol';
 import { keyFileOf, writeWorkerKey } from './worker-key.js';
 
 /** A pairing that was not made; the message says why and what to do. */
@@ -16,6 +17,8 @@ export interface PairingOptions {
   readonly bridgeUrl: string;
   readonly code: string;
   readonly stateDir: string;
+  /** By which the certificate of the bridge is known, as PEM; it is kept with the key. */
+  readonly authority?: string | undefined;
 }
 
 const answerMs = 30_000;
@@ -28,7 +31,7 @@ const refusalSchema = z.looseObject({ error: z.string(), next: z.string() });
  *
  * @throws PairingFailed
  */
-export async function pairWorker({ bridgeUrl, code, stateDir }: PairingOptions) {
+export async function pairWorker({ bridgeUrl, code, stateDir, authority }: PairingOptions) {
   // The code is spent by its use: whether the key can be kept is seen before.
   assertWritable(dirname(keyFileOf(stateDir, 'any')));
   const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
@@ -36,25 +39,33 @@ export async function pairWorker({ bridgeUrl, code, stateDir }: PairingOptions) 
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const base = bridgeUrl.replace(/\/+$/, '');
-  const { workerId, credential, expiresAt } = await redeemed(base, { code, publicKey });
+  const { workerId, credential, expiresAt } = await redeemed(base, { code, publicKey }, authority);
   const keyFile = keyFileOf(stateDir, workerId);
-  writeWorkerKey(keyFile, { version: 1, bridgeUrl: base, workerId, privateKey, credential, expiresAt });
+  const key = { bridgeUrl: base, workerId, authority, privateKey, credential, expiresAt };
+  writeWorkerKey(keyFile, { version: 1, ...key });
   return { workerId, keyFile };
 }
 
 async function redeemed(
   base: string,
   what: { readonly code: string; readonly publicKey: string },
+  authority: string | undefined,
 ): Promise<IssuedCredential> {
+  const dispatcher = new Agent({ connect: authority === undefined ? {} : { ca: authority } });
   const reply = await request(`${base}/v1/bridge/pairings/redeem`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ protocolVersion: 1, ...what }),
     signal: AbortSignal.timeout(answerMs),
+    dispatcher,
   }).catch((error: unknown) => {
-    throw failed(`The bridge at ${base} cannot be reached`, 'See whether its address is right', error);
+    const next = isUntrusted(error)
+      ? 'Name the authority of its certificate with --ca-file'
+      : 'See whether its address is right';
+    throw failed(`The bridge at ${base} cannot be reached`, next, error);
   });
   const json: unknown = await reply.body.json().catch(() => undefined);
+  await dispatcher.close();
   const issued = issuedCredentialSchema.safeParse(json);
   if (reply.statusCode === 200 && issued.success) return issued.data;
   const refusal = refusalSchema.safeParse(json);

@@ -18,6 +18,8 @@ const workerKeySchema = z.strictObject({
   version: z.literal(1),
   bridgeUrl: z.url({ protocol: /^https?$/ }),
   workerId: workerIdSchema,
+  /** By which the certificate of the bridge is known, as PEM; left out, by what this machine trusts. */
+  authority: z.string().optional(),
   /** Ed25519, as PEM of PKCS#8. It was made on this machine and never leaves it. */
   privateKey: z.string(),
   credential: credentialSchema,

@@ -17,27 +17,45 @@ export interface KeyedSetup {
   readonly context: unknown;
 }
 
+/** SHA-256 in hex. */
+export interface PreparationKeys {
+  /** Which root was set up, by what definition, under which policy, with which Node, and from which bytes of its inputs. */
+  readonly receipt: string;
+  /** The same without what does not decide what is installed, the root above all: it is one for clones of a repository. */
+  readonly snapshot: string;
+}
+
 /**
- * Names what a setup would make, SHA-256 in hex: which root, by what recipe, under which policy, with which Node, and
- * from which bytes of its inputs. Equal keys mean that what the one made is what the other would make.
+ * Names what a setup would make. Equal keys mean that what the one made is what the other would make.
  *
  * @throws {PreparationError} for an input that is missing, no regular file, reached by a link, too large, or that
  *   changes while it is read.
  */
-export function preparationKey({ top, setup, context }: KeyedSetup): string {
+export function preparationKeys({ top, setup, context }: KeyedSetup): PreparationKeys {
   const { dev, ino } = identityOf(top.stats);
   const { version, versions, platform, arch } = process;
-  const hash = createHash('sha256').update(
-    JSON.stringify({
-      version: 1,
-      root: [String(dev), String(ino)],
-      setup,
-      context,
-      machine: [version, versions.modules, platform, arch],
-    }),
-  );
+  const { command, reuse } = setup;
+  const common = {
+    version: 2,
+    context,
+    machine: [version, versions.modules, platform, arch],
+    inputs: digestOfInputs(top, reuse.inputs),
+  };
+  const recipe = { command, checkCommand: reuse.checkCommand, paths: reuse.snapshot?.paths };
+  return {
+    receipt: digest({ ...common, root: [String(dev), String(ino)], setup }),
+    snapshot: digest({ ...common, recipe }),
+  };
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+function digestOfInputs(top: Directory, inputs: readonly string[]): string {
+  const hash = createHash('sha256');
   let room = allInputsBytes;
-  for (const input of setup.reuse.inputs) {
+  for (const input of inputs) {
     try {
       room -= addInput(hash, top, input, room);
     } catch (error) {

@@ -24,11 +24,13 @@ import { prepare, type Preparation, type Step, type StepEnd } from './prepare.js
 
 let folder: string;
 let top: Directory;
+const notes: string[] = [];
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-preparation-')));
   mkdirSync(join(folder, 'root'));
   writeFileSync(join(folder, 'root/lock'), 'one');
   top = Directory.open(join(folder, 'root'));
+  notes.length = 0;
 });
 afterEach(() => {
   top.close();
@@ -73,6 +75,8 @@ const start = ({
     context,
     folder: at('state'),
     run,
+    signal: new AbortController().signal,
+    note: (sentence) => notes.push(sentence),
   });
 
 const failure = async (change: Change): Promise<string> => {

@@ -2,8 +2,11 @@ import type { Ending } from '../commands/running-command.js';
 import type { EnvironmentSetup } from '../environment/setup.js';
 import type { Directory } from '../files/directory.js';
 import { PreparationError } from './preparation-error.js';
-import { preparationKey } from './preparation-key.js';
+import { preparationKeys, type PreparationKeys } from './preparation-key.js';
 import { readReceipt, writeReceipt } from './receipt.js';
+import { RootSnapshots } from './snapshots/root-snapshots.js';
+
+type Reuse = NonNullable<EnvironmentSetup['reuse']>;
 
 /** One command of a preparation. */
 export interface Step {
@@ -27,43 +30,89 @@ export interface Preparation {
   readonly folder: string;
   /** Runs a command walled into the root. */
   readonly run: (step: Step) => Promise<StepEnd>;
+  /** Ends the copying of a snapshot; `run` has its own end. */
+  readonly signal: AbortSignal;
+  /** Told in a sentence why a snapshot is not kept or not restored, which fails nothing. */
+  readonly note: (sentence: string) => void;
 }
 
-/** How an environment was made ready: setup ran, or what an earlier one made is still good. */
-export type Prepared = 'prepared' | 'reused';
+/**
+ * How an environment was made ready: setup ran, what an earlier one made is still there and good, or it was restored
+ * from a snapshot.
+ */
+export type Prepared = 'prepared' | 'reused' | 'restored';
 
 /**
- * Makes an environment ready: runs its setup, unless `reuse` says that what an earlier one made is still good, which
- * the check command confirms. What counts as made is stamped with its inputs only if these did not change meanwhile.
+ * Makes an environment ready: runs its setup, unless `reuse` says that what an earlier one made is still good, or a
+ * snapshot of it could be restored, either of which the check command confirms. What counts as made is stamped with its
+ * inputs only if these did not change meanwhile.
  *
  * @throws {PreparationError} saying what failed; nothing is stamped then, and the next start tries again.
  */
 export async function prepare(preparation: Preparation): Promise<Prepared> {
-  const { setup, folder, run } = preparation;
-  const { reuse } = setup;
+  const { reuse } = preparation.setup;
   if (reuse === undefined) {
     await runSetup(preparation);
     return 'prepared';
   }
-  const keyed = { ...preparation, setup: { ...setup, reuse } };
-  const check = { command: reuse.checkCommand, timeoutMs: reuse.checkTimeoutMs };
-  const key = preparationKey(keyed);
-  if (readReceipt(folder) === key) {
-    const { code } = exitOf(await run(check), 'The check of its setup', check);
-    if (code === 0 && preparationKey(keyed) === key) return 'reused';
+  const { snapshot } = reuse;
+  const keysNow = () => preparationKeys({ ...preparation, setup: { ...preparation.setup, reuse } });
+  const keys = keysNow();
+  const isCurrent = () => keysNow().receipt === keys.receipt;
+  const snapshots = snapshot && (await RootSnapshots.open({ ...preparation, reuse: { ...reuse, snapshot } }));
+  try {
+    return await prepareReusable({ preparation, reuse, snapshots, keys, isCurrent });
+  } finally {
+    snapshots?.close();
+  }
+}
+
+interface ReusableSetting {
+  readonly preparation: Preparation;
+  readonly reuse: Reuse;
+  readonly snapshots: RootSnapshots | undefined;
+  readonly keys: PreparationKeys;
+  /** Whether the keys still name what is there. */
+  readonly isCurrent: () => boolean;
+}
+
+async function prepareReusable(setting: ReusableSetting): Promise<Prepared> {
+  const { preparation, snapshots, keys, isCurrent } = setting;
+  const prepared = await makeReady(setting);
+  if (prepared !== 'reused') {
+    await writeReceipt(preparation.folder, { key: keys.receipt, snapshot: keys.snapshot });
+  }
+  if (prepared === 'prepared') await snapshots?.keep(keys.snapshot, isCurrent);
+  await snapshots?.maintain(keys.snapshot);
+  return prepared;
+}
+
+/** By the cheapest of the three ways that holds. */
+async function makeReady(setting: ReusableSetting): Promise<Prepared> {
+  const { preparation, reuse, snapshots, keys, isCurrent } = setting;
+  const holds = async () => (await runCheck(preparation, reuse)).code === 0 && isCurrent();
+  if (readReceipt(preparation.folder)?.key === keys.receipt && (await holds())) return 'reused';
+  if ((await snapshots?.restore(keys.snapshot)) === true) {
+    if (await holds()) return 'restored';
+    preparation.note('A snapshot was restored and its check did not hold: setup runs in full.');
+    await snapshots?.reject(keys.snapshot);
   }
   await runSetup(preparation);
-  refuseChange(key, preparationKey(keyed), 'its setup');
-  const { code, output } = exitOf(await run(check), 'The check of its setup', check);
+  refuseChange(isCurrent(), 'its setup');
+  const { code, output } = await runCheck(preparation, reuse);
   if (code !== 0) {
     throw new PreparationError(
       `The check of its setup ended with status ${code} right after the setup; mend checkCommand or command.`,
       { output },
     );
   }
-  refuseChange(key, preparationKey(keyed), 'the check of its setup');
-  await writeReceipt(folder, key);
+  refuseChange(isCurrent(), 'the check of its setup');
   return 'prepared';
+}
+
+async function runCheck({ run }: Preparation, { checkCommand, checkTimeoutMs }: Reuse) {
+  const step = { command: checkCommand, timeoutMs: checkTimeoutMs };
+  return exitOf(await run(step), 'The check of its setup', step);
 }
 
 async function runSetup({ setup, run }: Preparation): Promise<void> {
@@ -87,8 +136,8 @@ function exitOf({ ending, output }: StepEnd, what: string, { timeoutMs }: Step) 
   }
 }
 
-function refuseChange(before: string, after: string, during: string): void {
-  if (before === after) return;
+function refuseChange(isCurrent: boolean, during: string): void {
+  if (isCurrent) return;
   throw new PreparationError(
     `Inputs of its setup changed during ${during}: name only files that it does not write itself.`,
   );

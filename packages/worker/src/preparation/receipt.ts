@@ -5,9 +5,16 @@ import { z } from 'zod';
 import { Directory } from '../files/directory.js';
 import { writeAtomically } from '../files/write.js';
 import { PreparationError } from './preparation-error.js';
+import { isPrivateFile } from './private-file.js';
 
 const fileName = 'receipt.json';
-const receiptSchema = z.strictObject({ version: z.literal(1), key: sha256Schema });
+const receiptSchema = z.strictObject({
+  version: z.literal(1),
+  key: sha256Schema,
+  /** Under what a snapshot of it is kept, if one is. */
+  snapshot: sha256Schema.optional(),
+});
+export type Receipt = Omit<z.infer<typeof receiptSchema>, 'version'>;
 
 /** Where a root's state folder keeps what is known of its setup: out of every root, and in no sandbox. */
 export function preparationFolder(rootState: string): string {
@@ -15,11 +22,11 @@ export function preparationFolder(rootState: string): string {
 }
 
 /**
- * The key of what the last setup made; `undefined` where none is known. A receipt that cannot be read is none.
+ * What the last setup made; `undefined` where none is known. A receipt that cannot be read is none.
  *
  * @throws {PreparationError} for one that somebody else could have written.
  */
-export function readReceipt(folder: string): string | undefined {
+export function readReceipt(folder: string): Receipt | undefined {
   const file = join(folder, fileName);
   let fd: number;
   try {
@@ -29,21 +36,19 @@ export function readReceipt(folder: string): string | undefined {
     throw exposed(file, error);
   }
   try {
-    const { uid, mode, nlink } = fstatSync(fd);
-    const isOurs = uid === process.getuid?.() && (mode & 0o170077) === constants.S_IFREG && nlink === 1;
-    if (!isOurs) throw exposed(file);
-    return receiptSchema.safeParse(parsed(readFileSync(fd, 'utf8'))).data?.key;
+    if (!isPrivateFile(fstatSync(fd, { bigint: true }))) throw exposed(file);
+    return receiptSchema.safeParse(parsed(readFileSync(fd, 'utf8'))).data;
   } finally {
     closeSync(fd);
   }
 }
 
 /** Resolves when it is on disk. */
-export async function writeReceipt(folder: string, key: string): Promise<void> {
+export async function writeReceipt(folder: string, receipt: Receipt): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const directory = Directory.open(folder);
   try {
-    const bytes = Buffer.from(`${JSON.stringify({ version: 1, key })}\n`);
+    const bytes = Buffer.from(`${JSON.stringify({ version: 1, ...receipt })}\n`);
     await writeAtomically(directory, fileName, bytes, { create: 'either', mode: 0o600 });
   } finally {
     directory.close();

@@ -21,6 +21,7 @@ export function scriptPolicy(
   const before = sealed === -1 ? policy.mounts.length : sealed;
   return {
     ...policy,
+    isHeldStill: true,
     mounts: [...policy.mounts.slice(0, before), ...mounts, ...policy.mounts.slice(before)],
     environment: {
       ...policy.environment,

@@ -10,6 +10,8 @@ import { answerSuffixes, closedMark } from './tool-functions.js';
 const maxCalls = 1_000;
 /** A request is shorter: longer lines are nobody's. */
 const maxLine = 128;
+/** Calls need less: whoever writes more would keep the worker reading. */
+const maxHeard = 1024 * 1024;
 /** A longer result is copied by a program of its own. */
 const shortBytes = 64 * 1024;
 const requestPattern = /^(?<key>[0-9]{1,10}-[0-9]{1,10}) (?<number>[0-9]{1,3})$/u;
@@ -39,6 +41,7 @@ export class ToolChannel {
   readonly #seen = new Set<string>();
   #waiting: WaitingCall[] = [];
   #line = '';
+  #heard = 0;
   #resultBytes = 0;
   #wake: (() => void) | undefined;
 
@@ -104,6 +107,12 @@ export class ToolChannel {
   }
 
   #hear(chunk: Uint8Array): void {
+    this.#heard += chunk.length;
+    if (this.#heard > maxHeard) {
+      this.#socket.pause();
+      this.#sayClosed();
+      return;
+    }
     const lines = (this.#line + Buffer.from(chunk).toString('latin1')).split('\n');
     this.#line = (lines.pop() ?? '').slice(0, maxLine);
     for (const line of lines) this.#request(line);
@@ -114,7 +123,7 @@ export class ToolChannel {
     const tool = this.#tools[Number(number)];
     if (key === undefined || tool === undefined || this.#seen.has(key)) return;
     if (this.#seen.size >= maxCalls) {
-      writeFileSync(this.#results.place(closedMark), '');
+      this.#sayClosed();
       return;
     }
     this.#seen.add(key);
@@ -127,6 +136,10 @@ export class ToolChannel {
       if (!(error instanceof ToolInputFault)) throw error;
       this.#reply(key, 'error', `${tool.name}: ${error.message}`);
     }
+  }
+
+  #sayClosed(): void {
+    writeFileSync(this.#results.place(closedMark), '');
   }
 
   #reply(key: string, how: 'result' | 'error', text: string): void {

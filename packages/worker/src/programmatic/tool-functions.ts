@@ -24,6 +24,10 @@ export function toolFunctions(
 }
 
 const callFunction = (cat: string): string => `
+__codelanes_is_closed() {
+  [[ -e ${scriptPaths.results}/${closedMark} ]] || builtin return 1
+  builtin printf '%s: this script has called too many tools\\n' "\${FUNCNAME[2]}" >&2
+}
 __codelanes_call() {
   builtin local key="$BASHPID-$SRANDOM" text=
   builtin local answer="${scriptPaths.results}/$key"
@@ -31,13 +35,11 @@ __codelanes_call() {
     builtin printf '%s: expected one argument, a JSON object\\n' "\${FUNCNAME[1]}" >&2
     builtin return 1
   fi
+  __codelanes_is_closed && builtin return 1
   builtin printf '%s' "\${2-}" >|"${scriptPaths.calls}/$key.json" || builtin return 1
   builtin printf '%s %s\\n' "$key" "$1" >>${scriptPaths.requests} || builtin return 1
   until [[ -e $answer${answerSuffixes.result} || -e $answer${answerSuffixes.error} || -e $answer${answerSuffixes.longResult} ]]; do
-    if [[ -e ${scriptPaths.results}/${closedMark} ]]; then
-      builtin printf '%s: this script has called too many tools\\n' "\${FUNCNAME[1]}" >&2
-      builtin return 1
-    fi
+    __codelanes_is_closed && builtin return 1
     builtin read -r -t 0.05 -u 9 text || builtin true
   done 9<>${scriptPaths.news}
   if [[ -e $answer${answerSuffixes.longResult} ]]; then

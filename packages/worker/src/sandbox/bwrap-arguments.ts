@@ -11,6 +11,8 @@ export interface BwrapOptions {
   readonly descriptors: ReadonlyMap<string, number>;
   /** The same of each text that is mounted, by path. */
   readonly texts: ReadonlyMap<string, number>;
+  /** The same of the program that refuses system calls. */
+  readonly filter?: number | undefined;
   readonly statusDescriptor: number;
   /** Program and arguments, run as the first process of the sandbox. */
   readonly program: readonly string[];
@@ -37,6 +39,7 @@ export function bwrapArguments(policy: Policy, options: BwrapOptions): string[] 
     ...journalMark(options.journalId),
     ...['--unsetenv', 'CODELANES_JOURNAL'],
     ...['--json-status-fd', String(options.statusDescriptor)],
+    ...(options.filter === undefined ? [] : ['--seccomp', String(options.filter)]),
     ...policy.mounts.flatMap((mount) => mountArguments(mount, options)),
     ...['--chdir', policy.workingDirectory],
     '--',

@@ -16,6 +16,7 @@ const machine: MachineFacts = {
   searchPath: ['/home/op/.cargo/bin', '/usr/bin'],
   read: [],
   served: ['/home/op/repo'],
+  closed: [],
 };
 const facts: PolicyFacts = {
   machine,
@@ -168,6 +169,22 @@ describe('every policy', () => {
     expect(at(policy, '/home/op')).toBe('temporary');
     expect(at(policy, '/home/op/.state')).toBe('temporary');
     expect(indexOf(policy, '/home')).toBeLessThan(indexOf(policy, '/home/op'));
+  });
+
+  it('[D6] hides stores of snapshots wherever something that is shown would show them', () => {
+    const closed = ['/opt/store', '/home/op/.cargo/bin/store', '/data/open/store', '/data/apart'];
+    const policy = worktreePolicy({
+      ...facts,
+      machine: { ...machine, closed, read: ['/data/open'] },
+      lane,
+      repository: { config: '', sockets: [] },
+    });
+    expect(closed.map((path) => at(policy, path))).toEqual([
+      'temporary',
+      'temporary',
+      'temporary',
+      undefined,
+    ]);
   });
 
   it('hides every folder that is served where the system’s folders would show it, before it shows the lane', () => {

@@ -26,6 +26,8 @@ export interface MachineFacts {
   readonly read: readonly string[];
   /** The folders in which this worker serves lanes; where they lie in one that every sandbox shows, they are not. */
   readonly served: readonly string[];
+  /** Folders that no sandbox shows, wherever they lie: stores of snapshots. */
+  readonly closed: readonly string[];
 }
 
 const mergedDirectories = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'];
@@ -71,6 +73,8 @@ export interface MachineOptions {
   readonly read?: readonly string[] | undefined;
   /** Canonical paths of all roots of the worker. */
   readonly served?: readonly string[] | undefined;
+  /** Folders that no sandbox is to show. */
+  readonly closed?: readonly string[] | undefined;
 }
 
 /** Looks at this machine. Reads only; a listed `read` path that does not exist is left out. */
@@ -101,15 +105,17 @@ export function gatherMachineFacts(options: MachineOptions): MachineFacts {
       .filter((path) => isAbsolute(path) && visible.some((shown) => liesIn(path, shown))),
     read,
     served: options.served ?? [],
+    closed: (options.closed ?? []).map(canonical).filter((path) => path !== undefined),
   };
 }
 
-/** The same facts without secrets that are gone by now: where there is nothing, nothing can be masked. */
+/** The same facts without what is gone by now and was not to be shown: where there is nothing, nothing can be masked. */
 export function presentFacts(machine: MachineFacts): MachineFacts {
   return {
     ...machine,
     secretFiles: machine.secretFiles.filter(exists),
     secretDirectories: machine.secretDirectories.filter(isDirectory),
+    closed: machine.closed.filter(isDirectory),
   };
 }
 

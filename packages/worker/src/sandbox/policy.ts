@@ -46,6 +46,8 @@ export interface Policy {
   /** Whatever it is, the sandbox has a namespace of its own with nothing but loopback; more is had through a proxy. */
   readonly network: NetworkPolicy;
   readonly limits: Limits;
+  /** Its processes are held still at times, by `freeze`, and get no means to be woken by then. */
+  readonly isHeldStill?: boolean | undefined;
 }
 
 /** The paths that a policy lets a call change, temporary folders excepted. */

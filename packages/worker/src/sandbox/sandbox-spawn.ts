@@ -8,6 +8,7 @@ import type { Policy } from './policy.js';
 import { pipesOf, type SandboxPipes } from './sandbox-pipes.js';
 import type { Standby, StandingBy } from './standby.js';
 import { encodeOrder, firstHandedDescriptor, type Handed } from './standby-program.js';
+import { systemCallFilter } from './system-calls.js';
 import { unnamedFile } from './unnamed-file.js';
 
 /** Where bubblewrap writes who it has started. */
@@ -71,6 +72,7 @@ interface Handover {
   readonly descriptors: ReadonlyMap<string, number>;
   /** By the path at which each is mounted. */
   readonly texts: ReadonlyMap<string, number>;
+  readonly filter: number | undefined;
   /** Closes what was opened for it. */
   close(): void;
 }
@@ -88,10 +90,13 @@ function handOver({ policy, descriptors: opened }: SpawnOptions, first: number):
     if (mount.kind === 'text')
       texts.set(mount.path, give({ descriptor: unnamedFile(mount.text), as: 'text' }));
   }
+  const program = systemCallFilter({ heldStill: policy.isHeldStill === true });
+  const filter = program === undefined ? undefined : give({ descriptor: unnamedFile(program), as: 'text' });
   return {
     handed,
     descriptors,
     texts,
+    filter,
     close() {
       for (const { descriptor, as } of handed) if (as === 'text') closeSync(descriptor);
     },

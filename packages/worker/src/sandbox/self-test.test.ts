@@ -54,6 +54,13 @@ describe('the self-test', () => {
     expect(said(result)).toContain('Install bubblewrap');
   });
 
+  it('says in whole sentences that bubblewrap may not be run, and what to do', async () => {
+    const forbidden = join(folder, 'forbidden');
+    writeFileSync(forbidden, '', { mode: 0o644 });
+    const result = await selfTest({ machine, shared, bwrap: forbidden });
+    expect(said(result)).toMatch(/EACCES\. Let the user of the worker run that program/u);
+  });
+
   it('passes the reason on when no namespace can be made [T16]', async () => {
     const bwrap = fakeBwrap('denied', 'echo "bwrap: No permissions to create new namespace" >&2; exit 1');
     const result = await selfTest({ machine, shared, bwrap });

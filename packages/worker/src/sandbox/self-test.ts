@@ -119,7 +119,8 @@ function makeRepository(folder: string): WorktreeLane {
   return { kind: 'worktree', root, lanePath, commonDir, metadataDir, alternates: [], descriptors };
 }
 
-function failure(reason: string): SelfTestResult {
+function failure(what: string): SelfTestResult {
+  const reason = what.endsWith('.') ? what : `${what}.`;
   return { ok: false, reason, remedy: remedyFor(reason, readKernelSettings()) };
 }
 

@@ -65,6 +65,9 @@ export function systemMounts(
       : []),
     ...machine.toolchains.map(readable),
     ...(visible.some((path) => liesIn(folders.state, path)) ? emptied(folders.state) : []),
+    ...machine.closed
+      .filter((closed) => [...visible, ...machine.toolchains].some((path) => liesIn(closed, path)))
+      .flatMap((path) => emptied(path)),
     { kind: 'writable', path: insidePaths.home, source: { from: 'path', path: folders.home } },
     { kind: 'readable', path: insidePaths.bin, source: { from: 'path', path: folders.bin } },
     { kind: 'readable', path: insidePaths.gitConfig, source: { from: 'path', path: folders.gitConfig } },

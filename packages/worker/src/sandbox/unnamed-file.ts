@@ -6,11 +6,11 @@ import { join } from 'node:path';
 /** `O_TMPFILE` of Linux, which Node does not name: a file that never has a name. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 
-/** An open file that has this text and no name, positioned at its start. The caller closes it. */
-export function unnamedFile(text: string): number {
+/** An open file that has this content and no name, positioned at its start. The caller closes it. */
+export function unnamedFile(content: string | Uint8Array): number {
   const descriptor = openUnnamed(tmpdir());
   // With an explicit position the descriptor's own offset stays at the start, where bubblewrap reads.
-  if (text !== '') writeSync(descriptor, Buffer.from(text), 0, null, 0);
+  if (content.length > 0) writeSync(descriptor, Buffer.from(content), 0, null, 0);
   return descriptor;
 }
 

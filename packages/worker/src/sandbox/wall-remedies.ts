@@ -9,6 +9,8 @@ export interface KernelSettings {
 export function remedyFor(reason: string, kernel: KernelSettings): string {
   if (reason.includes('ENOENT'))
     return 'Install bubblewrap (on Debian and Ubuntu: apt-get install bubblewrap).';
+  if (reason.includes('EACCES'))
+    return 'Let the user of the worker run that program, or install bubblewrap anew (on Debian and Ubuntu: apt-get install --reinstall bubblewrap).';
   if (/unknown option/iu.test(reason))
     return 'Install bubblewrap 0.8 or newer, with --bind-fd and --disable-userns.';
   if (kernel.maxUserNamespaces?.trim() === '0') {

@@ -11,10 +11,13 @@ export interface WatchedCommand {
 const most = 10;
 
 /**
- * Puts a command into a shell of its own and looks around after it. The sandbox holds nothing but its first process,
- * this shell and what the command started; all of that ends with it.
+ * Puts a command into a shell of its own, after what comes before it in this one, and looks around when it is over. The
+ * sandbox holds nothing but its first process, this shell and what the command started; all of that ends with it.
  */
-export function watchLeftRunning(command: string, shell: string): WatchedCommand {
+export function watchLeftRunning(
+  command: string,
+  { shell, before }: { readonly shell: string; readonly before: string },
+): WatchedCommand {
   const mark = `codelanes: still running at the end (${randomBytes(4).toString('hex')}):`;
   // Of the shell alone, as a program that it started would be found too.
   const script = [
@@ -29,6 +32,7 @@ export function watchLeftRunning(command: string, shell: string): WatchedCommand
     '    fi',
     '  done',
     '}',
+    before,
     `${quoted(shell)} -c ${quoted(command)}`,
     'status=$?',
     'look',

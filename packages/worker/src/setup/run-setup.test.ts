@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runInLane } from '../commands/run-in-lane.js';
@@ -161,6 +161,32 @@ describe('a setup', () => {
     expect(refused.record).toMatchObject({ state: 'failed' });
     expect(refused.record).toHaveProperty('reason', expect.stringContaining('"link" is not a regular file'));
     expect(refused.log).not.toContain('ran\n');
+  });
+
+  describe('of a worktree with submodules', () => {
+    /** The submodule "lib" in the checkout, filled there, and on the branch of the worktree, empty. */
+    const declare = () => {
+      const library = join(fixture.folder, 'library');
+      fixture.host(
+        `git init -q ${library} && cd ${library} && echo 1 > lib.txt && git add . && git commit -qm lib`,
+      );
+      const add = `git -c protocol.file.allow=always submodule --quiet add --name 'the lib' ${library} 'lib x'`;
+      fixture.host(`${add} && git commit -qm submodule && git -C ${fixture.path('a')} merge -q main`);
+      return library;
+    };
+
+    it('[T35] begins with filling them from the checkout, without a network, as Git would have from their remote', async () => {
+      const library = declare();
+      rmSync(library, { recursive: true });
+      const { record, log } = await run(
+        setup(
+          "cat 'lib x/lib.txt' && git -C 'lib x' log --format=%s && git -C 'lib x' remote get-url origin",
+        ),
+      );
+      expect(log).toContain(`The submodule "lib x" was taken from the checkout.\n1\nlib\n${library}\n`);
+      expect(record.state).toBe('ready');
+      expect(fixture.host('git status --short', fixture.path('a'))).toBe('');
+    });
   });
 
   it('that cannot be recorded has failed for as long as the worker lives, so that it is not run on and on', async () => {

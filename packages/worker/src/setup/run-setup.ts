@@ -9,6 +9,7 @@ import { readPointer } from '../lanes/git-pointer.js';
 import { hostProcesses } from '../lanes/processes.js';
 import type { WorktreeLane } from '../sandbox/lane-facts.js';
 import { copyFiles } from './copy-files.js';
+import { fillSubmodules } from './fill-submodules.js';
 import { watchLeftRunning, type WatchedCommand } from './left-running.js';
 import { SetupLog } from './setup-log.js';
 import type { EndedRecord, SetupRecord } from './setup-record.js';
@@ -164,7 +165,7 @@ class Setup {
   async #command(): Promise<Came> {
     const { states, shell, run, signal } = this.#run;
     const { command, timeoutMs } = states.setup;
-    const watched = watchLeftRunning(command, shell);
+    const watched = watchLeftRunning(command, { shell, before: fillSubmodules });
     const outcome = await run({
       command: watched.command,
       variables: this.#variables(),

@@ -1,9 +1,11 @@
 import { describeLane } from '@codelanes/protocol';
 import type { StartRecord } from '../commands/lane-care.js';
+import { StandingWorktrees } from '../lanes/lost-worktrees.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import { RepositoriesBeneath } from './repositories-beneath.js';
 import type { CommandCall } from './run-command.js';
+import { checkoutsBeneath } from './served-tree.js';
 import { forgetSnapshot, keepSnapshot } from './snapshot-file.js';
 
 type RecordedCall = Pick<CommandCall, 'root' | 'tree' | 'audits' | 'assignment'>;
@@ -13,6 +15,7 @@ export class CallRecords {
   readonly #call: RecordedCall;
   readonly #lane: Pick<OpenedLane, 'facts' | 'identity'>;
   #beneath: RepositoriesBeneath | undefined;
+  #worktrees: readonly StandingWorktrees[] = [];
   #recorded: ProcessIdentity | undefined;
 
   /** @param lane as admitted: it must still be that one whenever something is about to run. */
@@ -30,11 +33,13 @@ export class CallRecords {
     const { root, audits, assignment } = this.#call;
     openLane(root, assignment.lane, this.#lane.identity).close();
     this.#beneath = RepositoriesBeneath.look(audits, assignment.lane);
+    this.#worktrees = checkoutsBeneath(root, assignment.lane).map((pin) => StandingWorktrees.look(pin));
   }
 
-  /** Audits what lies beneath the lane, when nothing that ran there can go on. */
+  /** Audits what lies beneath the lane, and says what is lost of it, when nothing that ran there can go on. */
   async lookBeneath(wasStopped: boolean): Promise<readonly string[]> {
-    return (await this.#beneath?.audit(wasStopped)) ?? [];
+    const audited = (await this.#beneath?.audit(wasStopped)) ?? [];
+    return [...audited, ...this.#worktrees.flatMap((standing) => standing.lost())];
   }
 
   locksBeneath(): readonly string[] {

@@ -1,9 +1,10 @@
-import { CodelanesError, describeLane, laneSchema, limits } from '@codelanes/protocol';
+import { CodelanesError, describeLane, laneKey, laneSchema, limits } from '@codelanes/protocol';
 import type { Lane, Report, SetupResult } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import { worktreeNames } from '../lanes/worktrees.js';
 import { watchRetries } from '../setup/retries.js';
 import { runSetup } from '../setup/run-setup.js';
+import { worktreeMark } from '../setup/setup-key.js';
 import type { FailedRecord } from '../setup/setup-record.js';
 import type { SetupStates, VerifiedWorktree } from '../setup/setup-states.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
@@ -48,6 +49,8 @@ export interface LaneSetupsOptions {
 /** The setups of the lanes of a worker: what a command may rely on, and when the bridge is to ask for a run. */
 export class LaneSetups {
   readonly #options: LaneSetupsOptions;
+  /** Worktrees whose first command has been told of empty submodules. */
+  readonly #toldOfSubmodules = new Set<string>();
 
   constructor(options: LaneSetupsOptions) {
     this.#options = options;
@@ -62,12 +65,15 @@ export class LaneSetups {
    */
   admit(root: ServedRoot, lane: Lane, opened: OpenedLane): readonly string[] {
     const found = laneWithSetup(root, lane, opened);
-    if (found === undefined) return [];
+    if (found === undefined) return this.#submoduleNotices(lane, opened);
     const { states, worktree } = found;
     const readiness = states.of(worktree);
     switch (readiness.state) {
       case 'ready':
-        return states.takeLeftRunning(worktree.name).map(leftRunningNotice);
+        return [
+          ...states.takeLeftRunning(worktree.name).map(leftRunningNotice),
+          ...this.#submoduleNotices(lane, opened),
+        ];
       case 'failed':
         throw new CodelanesError('WORKSPACE_SETUP_FAILED', failureText(lane, readiness.record));
       case 'unready':
@@ -157,6 +163,16 @@ export class LaneSetups {
     };
   }
 
+  /** Told once in each worktree, as long as this worker lives. */
+  #submoduleNotices(lane: Lane, { identity, emptySubmodules }: OpenedLane): readonly string[] {
+    const empty = emptySubmodules?.() ?? [];
+    if (empty.length === 0 || identity === undefined) return [];
+    const worktree = `${laneKey(lane)} ${worktreeMark(identity)}`;
+    if (this.#toldOfSubmodules.has(worktree)) return [];
+    this.#toldOfSubmodules.add(worktree);
+    return [emptySubmodulesNotice(empty)];
+  }
+
   async #retry(
     root: ServedRoot,
     repository: ServedRepository,
@@ -214,6 +230,15 @@ function resultOf(state: SetupResult['state']): SetupResult {
 
 function leftRunningNotice(name: string): string {
   return `The setup of this lane left "${name}" running, which was ended with it: start it in the command that needs it.`;
+}
+
+/** How many names are told. */
+const mostSubmodules = 5;
+
+function emptySubmodulesNotice(empty: readonly string[]): string {
+  const names = empty.slice(0, mostSubmodules).map((path) => `"${path}"`);
+  const more = empty.length > names.length ? ` and ${empty.length - names.length} more` : '';
+  return `Submodules were empty in this worktree when the command began: ${names.join(', ')}${more}. Git in such a folder means the worktree around it. "git submodule update" fills those that the checkout has, where the network leads to their remote.`;
 }
 
 /** The end of the log goes last, as it is what may be cut off. */

@@ -67,6 +67,14 @@ describe('what a worker offers of a root', () => {
     expect(readOnly?.environment?.actions).toEqual([]);
   });
 
+  it('says why it runs no commands, where it runs none, within what the wire takes', () => {
+    const whyNoCommands = 'No command is run on this machine. Install bubblewrap.';
+    expect(capabilitiesOf([plain], false, { whyNoCommands }).whyNoCommands).toBe(whyNoCommands);
+    expect(capabilitiesOf([plain], true, { whyNoCommands })).not.toHaveProperty('whyNoCommands');
+    const endless = capabilitiesOf([plain], false, { whyNoCommands: 'x'.repeat(5000) });
+    expect(capabilitiesSchema.safeParse(endless).success).toBe(true);
+  });
+
   it('[L3] tells where worktrees stand after a command, where there are worktrees and commands', () => {
     const featuresOf = (root: OfferedRoot, commands = true) =>
       capabilitiesOf([root], commands).workspaceTools.commandResultFeatures;

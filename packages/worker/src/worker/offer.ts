@@ -1,4 +1,4 @@
-import { operationSchema } from '@codelanes/protocol';
+import { limits, operationSchema } from '@codelanes/protocol';
 import type {
   Capabilities,
   LaneRoutingMode,
@@ -32,14 +32,21 @@ export interface OfferedRepository {
   readonly slots: number | undefined;
 }
 
+/** What the machine has for commands and scripts, beside whether it can wall them. */
+export interface OfferedPrograms {
+  readonly scripts?: boolean | undefined;
+  /** A sentence what is missing and one what to do; said to callers where commands are refused. */
+  readonly whyNoCommands?: string | undefined;
+}
+
 /**
- * What this worker advertises. Without commands (no working sandbox) the file tools are still offered; scripts are where
- * their programs are there too.
+ * What this worker advertises. Without commands (no working sandbox) the file tools are still offered, and why it runs
+ * none is told; scripts are where their programs are there too.
  */
 export function capabilitiesOf(
   roots: readonly OfferedRoot[],
   commands: boolean,
-  scripts = false,
+  { scripts = false, whyNoCommands }: OfferedPrograms = {},
 ): Capabilities {
   const operations: Operation[] = operationSchema.options.filter(
     (operation) => commands || operation !== 'execute_command',
@@ -49,6 +56,9 @@ export function capabilitiesOf(
     sandboxProfile: commands ? 'codelanes-bubblewrap' : 'codelanes-no-commands',
     runtimes: commands ? ['bash'] : [],
     ...(commands && scripts ? { programmaticLanguages: ['bash' as const] } : {}),
+    ...(commands || whyNoCommands === undefined
+      ? {}
+      : { whyNoCommands: whyNoCommands.slice(0, limits.reasonLength) }),
     sharedReads,
     workspaceTools: {
       protocolVersion: 1,

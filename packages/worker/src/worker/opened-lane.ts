@@ -4,6 +4,7 @@ import { openCheckout } from '../lanes/checkout.js';
 import { laneHead, type LaneHead } from '../lanes/lane-head.js';
 import { openWorktree, type WorktreeIdentity } from '../lanes/verify.js';
 import { checkoutLane, worktreeLane, type LaneFacts } from '../sandbox/lane-facts.js';
+import { emptySubmodules } from '../setup/empty-submodules.js';
 import type { ServedRoot } from './served-root.js';
 import { treeOf, type ServedTree } from './served-tree.js';
 
@@ -18,6 +19,8 @@ export interface OpenedLane {
   readonly identity: WorktreeIdentity | undefined;
   /** Of a worktree: tells where it stands, as of now. */
   readonly head?: (() => Promise<LaneHead>) | undefined;
+  /** Of a worktree: the paths of its submodules that are empty, as of now. */
+  readonly emptySubmodules?: (() => readonly string[]) | undefined;
   close(): void;
 }
 
@@ -58,6 +61,8 @@ function openLinkedWorktree(
     gitDescriptor: worktree.metadata.fd,
     identity: worktree.identity,
     head: () => laneHead(worktree.metadata, worktree.checkout.git),
+    emptySubmodules: () =>
+      emptySubmodules({ top: worktree.directory, git: worktree.metadata, common: worktree.checkout.git }),
     close: () => {
       worktree.close();
     },

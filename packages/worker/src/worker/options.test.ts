@@ -76,6 +76,21 @@ describe('compileOptions', () => {
     }
   });
 
+  it('[D6] refuses a store of snapshots that commands could reach, or that holds what they reach', () => {
+    for (const name of ['store', 'cache']) mkdirSync(join(folder, name), { mode: 0o700 });
+    symlinkSync(join(folder, 'repo'), join(folder, 'link'));
+    const keeping = (store: string) => {
+      const snapshot = { store: join(folder, store), paths: ['node_modules'] };
+      const setup = { command: 'npm ci', reuse: { inputs: ['lock'], checkCommand: 'true', snapshot } };
+      const resources = [{ kind: 'npm-cache', path: join(folder, 'cache'), access: 'read-write' }];
+      return options({ roots: [{ id: 'primary', root: join(folder, 'repo'), setup, resources }] });
+    };
+    expect(() => compileOptions(keeping('store'))).not.toThrow();
+    for (const path of ['repo', 'repo/store', '', 'state', 'state/homes', 'cache/store', 'link']) {
+      expect(() => compileOptions(keeping(path))).toThrow(/store of snapshots .* overlap/u);
+    }
+  });
+
   it('refuses to be root unless told', () => {
     vi.spyOn(process, 'getuid').mockReturnValue(0);
     expect(() => compileOptions(options({ allowRoot: false }))).toThrow(/--allow-root/);

@@ -16,7 +16,7 @@ import { defaultConnectionClocks } from '../connection/messages.js';
 import { liesIn } from '../files/lies-in.js';
 import { loadedNetworkPolicySchema } from '../environment/network-policy.js';
 import { actionsSchema } from '../environment/action.js';
-import { compileRoots } from '../environment/roots.js';
+import { compileRoots, type Root } from '../environment/roots.js';
 import { readWorkerKey } from '../pairing/worker-key.js';
 import { environmentSetupSchema, repositorySetupSchema } from '../environment/setup.js';
 import { resourceSchema, storageSchema, type Resource } from '../environment/storage.js';
@@ -53,6 +53,8 @@ export const workerOptionsSchema = z.strictObject({
   token: z.string().min(1, 'expected the token of the bridge for workers').optional(),
   /** The key of a paired worker, as `pairWorker` kept it. */
   keyFile: z.string().optional(),
+  /** By which the certificate of the bridge is known, as PEM; left out, as it was kept with the key. */
+  authority: z.string().optional(),
   workerId: workerIdSchema,
   roots: z
     .array(
@@ -129,7 +131,7 @@ export function compileOptions(options: WorkerOptions) {
     );
   }
   refusePlainHttp(new URL(compiled.bridgeUrl), compiled.insecureHttp);
-  const access = accessOf(compiled);
+  const { access, authority } = accessOf(compiled);
   const stateDir = resolve(compiled.stateDir ?? defaultStateDir(compiled.home));
   const roots = compileRoots(compiled.roots);
   for (const { root } of roots) refuseExposed(root, compiled.home, stateDir);
@@ -137,9 +139,11 @@ export function compileOptions(options: WorkerOptions) {
     for (const resource of resources)
       refuseShownTwice(resource, [...roots.map(({ root }) => root), stateDir]);
   }
+  refuseStores(roots, stateDir);
   return {
     ...compiled,
     access,
+    authority,
     stateDir,
     roots,
     clocks: {
@@ -153,14 +157,12 @@ export function compileOptions(options: WorkerOptions) {
 }
 
 /** A key is for one worker at one bridge: elsewhere it would be shown to whoever listens there. */
-function accessOf({
-  token,
-  keyFile,
-  bridgeUrl,
-  workerId,
-}: z.output<typeof workerOptionsSchema>): AccessChoice {
+function accessOf({ token, keyFile, bridgeUrl, workerId, authority }: z.output<typeof workerOptionsSchema>): {
+  readonly access: AccessChoice;
+  readonly authority: string | undefined;
+} {
   if (keyFile === undefined) {
-    if (token !== undefined) return { token };
+    if (token !== undefined) return { access: { token }, authority };
     throw new OptionsError('token: expected the token of the bridge for workers, or a keyFile.');
   }
   if (token !== undefined) throw new OptionsError('keyFile: a worker has a key or a token, not both.');
@@ -171,7 +173,7 @@ function accessOf({
   if (key.bridgeUrl !== bridgeUrl.replace(/\/+$/, '')) {
     throw new OptionsError(`keyFile: the key is for the bridge ${key.bridgeUrl}, not for ${bridgeUrl}.`);
   }
-  return { keyFile };
+  return { access: { keyFile }, authority: authority ?? key.authority };
 }
 
 function defaultStateDir(home: string): string {
@@ -197,9 +199,29 @@ function refuseExposed(root: string, home: string, stateDir: string): void {
   }
 }
 
+/** A store that commands can write would bring what they plant there into every root that it serves. */
+function refuseStores(roots: readonly Root[], stateDir: string): void {
+  const caches = roots.flatMap(({ resources = [] }) => resources.map(({ path }) => path));
+  const places = [...roots.map(({ root }) => root), ...caches.map(canonical), stateDir];
+  for (const { setup } of roots) {
+    const store = setup?.reuse?.snapshot?.store;
+    if (store === undefined) continue;
+    const path = canonical(store);
+    const over = places.find((place) => liesIn(path, place) || liesIn(place, path));
+    if (over === undefined) continue;
+    throw new OptionsError(
+      `The store of snapshots "${path}" and "${over}" overlap: keep it apart from roots, caches and the worker's state.`,
+    );
+  }
+}
+
+function canonical(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
 /** A cache in a root would be written past its lane; one with the worker's state in it would hand that out. */
 function refuseShownTwice({ kind, path: named }: Resource, places: readonly string[]): void {
-  const path = existsSync(named) ? realpathSync(named) : named;
+  const path = canonical(named);
   const over = places.find((place) => liesIn(path, place) || liesIn(place, path));
   if (over === undefined) return;
   throw new OptionsError(

@@ -11,6 +11,7 @@ import { runWalled, type CommandSetting } from './run-command.js';
 import type { ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
 import type { CommandSettings } from './wall.js';
+import { WorkerStopped } from './worker-stopped.js';
 
 /** What is kept of the output of a setup, in bytes; only the worker's log has it. */
 const keptOutputBytes = 8 * 1024;
@@ -28,7 +29,8 @@ export interface PreparationSetting {
  * ready. Of one whose setup fails or is put off the log says why; it stays in the hands of the worker, whose journals
  * must not forget it, and is not offered.
  *
- * @throws {PreparationError} where nothing is left to be served, or the worker is stopped.
+ * @throws {PreparationError} where nothing is left to be served.
+ * @throws {WorkerStopped}
  */
 export async function preparedRoots(
   roots: readonly ServedRoot[],
@@ -42,9 +44,7 @@ export async function preparedRoots(
       ready.push(root);
     } catch (error) {
       failure = failureOf(root, error);
-      if (setting.signal.aborted) {
-        throw new PreparationError('The worker was stopped before it had registered.', { cause: failure });
-      }
+      if (setting.signal.aborted) throw new WorkerStopped({ cause: failure });
       setting.log.error({ workspace: root.id, output: failure.output }, failure.message);
     }
   }
@@ -69,11 +69,12 @@ async function prepareRoot(root: ServedRoot, setting: PreparationSetting): Promi
       context: contextOf(command),
       folder: preparationFolder(root.stateDir),
       run: (step) => runStep({ root, command, lane, setting }, step),
+      signal: setting.signal,
+      note: (sentence) => {
+        log.warn({ workspace: root.id }, sentence);
+      },
     });
     log.info({ workspace: root.id }, sentences[prepared]);
-    if (prepared === 'prepared' && setup.reuse?.snapshot !== undefined) {
-      log.warn({ workspace: root.id }, 'No snapshot was restored or kept: this version makes none.');
-    }
   } finally {
     lane.close();
   }
@@ -82,6 +83,7 @@ async function prepareRoot(root: ServedRoot, setting: PreparationSetting): Promi
 const sentences: Record<Prepared, string> = {
   prepared: 'the setup of a workspace has run',
   reused: 'what an earlier setup of a workspace made is still good',
+  restored: 'what a setup made was restored in a workspace from a snapshot',
 };
 
 interface StepSetting {

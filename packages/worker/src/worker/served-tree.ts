@@ -78,3 +78,11 @@ export function treesAround(root: TreeOfTrees, lane: readonly string[]): readonl
 export function repositoriesBeneath(root: TreeOfTrees, lane: readonly string[]): readonly ServedRepository[] {
   return lane.length === 1 ? root.repositories : [];
 }
+
+/** The checkouts whose worktrees are lanes beneath this one, and lie in what a call in it may change. */
+export function checkoutsBeneath(root: TreeOfTrees, lane: readonly string[]): readonly CheckoutPin[] {
+  const own = lane.at(-1)?.startsWith('worktree:') === true ? [] : [treeOf(root, lane)];
+  return [...own, ...repositoriesBeneath(root, lane)].flatMap(({ hasLanes, layout }) =>
+    hasLanes && layout.kind === 'checkout' ? [layout.pin] : [],
+  );
+}

@@ -24,7 +24,8 @@ import { recoverRoot } from './recovery.js';
 import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
-import { prepareScripts, prepareWall, type CommandSettings } from './wall.js';
+import { prepareScripts, prepareWall, type Wall } from './wall.js';
+import { WorkerStopped } from './worker-stopped.js';
 
 /** Room for the worker's own threads, file tools and sandboxes, beside what its commands may start. */
 const ownProcesses = 1024;
@@ -68,7 +69,7 @@ export class Serving {
     roots: readonly ServedRoot[],
     offered: readonly ServedRoot[],
     journalId: string,
-    commands: CommandSettings | undefined,
+    { commands, whyNot }: Wall,
     programs: ScriptPrograms | undefined,
     networkHost: NetworkProcess,
     standby: Standby,
@@ -83,7 +84,10 @@ export class Serving {
         ...options,
         incarnationId: randomBytes(16).toString('hex'),
         journalId,
-        capabilities: capabilitiesOf(offered, commands !== undefined, programs !== undefined),
+        capabilities: capabilitiesOf(offered, commands !== undefined, {
+          scripts: programs !== undefined,
+          whyNoCommands: whyNot,
+        }),
       },
       (message) => {
         this.#hear(message);
@@ -139,7 +143,8 @@ export class Serving {
         warnOfMissingLanes(root, options, log);
       }
       const journalId = combinedJournalId(roots.map(({ journal }) => journal.id));
-      const commands = await prepareWall(options, networkHost, standby, log);
+      const wall = await prepareWall(options, networkHost, standby, log);
+      const { commands } = wall;
       for (const root of roots) {
         for (const tree of [root, ...root.repositories]) {
           if (root.quarantine.blocks(tree.lane) === undefined) {
@@ -149,7 +154,7 @@ export class Serving {
       }
       const offered = await preparedRoots(roots, { commands, log, signal });
       const programs = commands === undefined ? undefined : await prepareScripts(options, log);
-      return new Serving(options, log, roots, offered, journalId, commands, programs, networkHost, standby);
+      return new Serving(options, log, roots, offered, journalId, wall, programs, networkHost, standby);
     } catch (error) {
       standby.close();
       for (const root of roots) await root.close();
@@ -189,7 +194,7 @@ export class Serving {
     await within(this.#said.promise, shutdownForceMs);
     await this.#close();
     this.#state = 'stopped';
-    this.#registered.reject(new Error('The worker was stopped before it had registered.'));
+    this.#registered.reject(new WorkerStopped());
     this.#ended.resolve();
   }
 
@@ -211,8 +216,9 @@ export class Serving {
         this.#desk.stop(message.callId);
         return;
       case 'unreachable':
-        // Said once per outage: the attempts go on until one succeeds.
-        if (this.#reachable) this.#log.warn(`The bridge cannot be reached; trying on: ${message.message}`);
+        // Said once per outage: the attempts go on until one succeeds. A worker that ends looks for no bridge any more.
+        if (this.#reachable && this.#state !== 'draining')
+          this.#log.warn(`The bridge cannot be reached; trying on: ${message.message}`);
         this.#reachable = false;
         return;
       case 'refused':

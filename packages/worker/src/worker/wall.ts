@@ -15,35 +15,43 @@ import type { ServedTree } from './served-tree.js';
 /** What the commands of a tree of a root are run with. */
 export type CommandSettings = (root: ServedRoot, tree: ServedTree) => CommandSetting;
 
+/** A machine that can wall commands, or why it runs none and what its operator can do. */
+export type Wall =
+  | { readonly commands: CommandSettings; readonly whyNot?: undefined }
+  | { readonly commands?: undefined; readonly whyNot: string };
+
 /**
- * Gets the sandbox ready and attacks it once. `undefined`: this machine cannot wall, which the log explains
- * with its remedy, and no command will be run; there is no weaker mode.
+ * Gets the sandbox ready and attacks it once. A machine that cannot wall runs no command, and the log says why; there
+ * is no weaker mode.
  */
 export async function prepareWall(
   options: CompiledOptions,
   networkHost: NetworkHost,
   standby: Standby,
   log: Logger,
-): Promise<CommandSettings | undefined> {
+): Promise<Wall> {
   const searchPath = process.env['PATH'] ?? '/usr/bin:/bin';
   const realGit = findProgram('git', searchPath);
+  const without = (whyNot: string): Wall => {
+    log.error(whyNot);
+    return { whyNot };
+  };
   if (realGit === undefined) {
-    log.error('There is no git on the PATH: install it. Until then no command is run.');
-    return undefined;
+    return without('No command is run on this machine. There is no git on the PATH: install it.');
   }
   const { home, killGraceMs, goneWithinMs } = options;
   const shared = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
   const served = options.roots.map(({ root }) => root);
-  const machine = gatherMachineFacts({ home, searchPath, served });
+  const closed = options.roots.flatMap(({ setup }) => setup?.reuse?.snapshot?.store ?? []);
+  const machine = gatherMachineFacts({ home, searchPath, served, closed });
   const tested = await selfTest({ machine, shared });
   if (!tested.ok) {
-    log.error(`No command is run on this machine. ${tested.reason} ${tested.remedy}`);
-    return undefined;
+    return without(`No command is run on this machine. ${tested.reason} ${tested.remedy}`);
   }
   const machines = new Map(
-    options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read, served })]),
+    options.roots.map(({ id, read }) => [id, gatherMachineFacts({ home, searchPath, read, served, closed })]),
   );
-  return (root, { network }) => ({
+  const commands: CommandSettings = (root, { network }) => ({
     machine: presentFacts(machines.get(root.id) ?? machine),
     shared,
     network,
@@ -53,6 +61,7 @@ export async function prepareWall(
     killGraceMs,
     goneWithinMs,
   });
+  return { commands };
 }
 
 /** Looks for what scripts need on a machine that can wall; the log says what is missing. */

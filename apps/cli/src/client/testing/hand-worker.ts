@@ -21,6 +21,7 @@ export class HandWorker {
   readonly #base: string;
   readonly #token: string;
   readonly #incarnationId = '1'.repeat(32);
+  readonly #registrationId = '3'.repeat(32);
 
   constructor(bridgeUrl: string, token: string, workerId: string) {
     this.#base = `${bridgeUrl}/v1/workers/${workerId}`;
@@ -31,6 +32,7 @@ export class HandWorker {
     const journalId = '2'.repeat(32);
     await this.#post('register', {
       workerId: this.#base.split('/').at(-1),
+      registrationId: this.#registrationId,
       journalId,
       capabilities,
       slots: 2,
@@ -42,7 +44,9 @@ export class HandWorker {
   /** Takes the next call and says that it started. */
   async start(): Promise<Assignment> {
     for (;;) {
-      const reply = pollReplySchema.parse(await this.#post('poll', { waitMs: 10_000 }));
+      const reply = pollReplySchema.parse(
+        await this.#post('poll', { registrationId: this.#registrationId, waitMs: 10_000 }),
+      );
       const [assignment] = reply.assignments;
       if (assignment === undefined) continue;
       await this.#post('report', { reports: [{ ...leaseOf(assignment), state: 'started' }] });

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Assignment, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
-import type { CallTiming, Fetched, Refused, Renewed, Settled, WorkerFence } from '../store.js';
+import type {
+  CallTiming,
+  Fetched,
+  Refused,
+  RegistrationFence,
+  Renewed,
+  Settled,
+  WorkerFence,
+} from '../store.js';
 import { pausedScriptReasons } from '../paused-script.js';
 import { isEnded, isOutOfHands, leaseOf, type CallRecord, type HeldLease } from './call-record.js';
 import { announce } from './announcing.js';
@@ -8,12 +16,14 @@ import { hear } from './liveness.js';
 import type { Memory } from './memory.js';
 import { offerWithheld, release, startWhatCan, toDelivered, toEnded, toLeased, toWaiting } from './moves.js';
 import { interruptPaused, isSamePause, pause, stopPaused } from './pausing.js';
+import { registeredAnew } from './refused.js';
 import type { WorkerRecord } from './worker-record.js';
 
 /** Hands over what is reserved, and tells once of each call that is to be stopped. */
-export function fetch(memory: Memory, fence: WorkerFence): Fetched | Refused {
+export function fetch(memory: Memory, fence: RegistrationFence): Fetched | Refused {
   const worker = hear(memory, fence);
   if ('error' in worker) return worker;
+  if (worker.registration.registrationId !== fence.registrationId) return registeredAnew(fence.workerId);
   if (!worker.offering) {
     worker.offering = true;
     startWhatCan(memory, worker);

@@ -1,5 +1,6 @@
 import { Countdown } from '../countdown.js';
 import { Listeners } from '../listeners.js';
+import { Losses } from '../losses.js';
 import type { Clock, SchedulerSettings } from '../store.js';
 import type { CallRecord, HeldLease } from './call-record.js';
 import { forget, leaseEnded, placeEnded, reservationLapsed } from './expiry.js';
@@ -14,6 +15,7 @@ export class Memory {
   readonly calls = new Map<string, CallRecord>();
   readonly callListeners = new Listeners();
   readonly workerListeners = new Listeners();
+  readonly losses = new Losses();
 
   readonly reservations: Countdown<CallRecord>;
   readonly leases: Countdown<HeldLease>;

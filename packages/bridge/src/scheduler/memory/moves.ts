@@ -95,6 +95,11 @@ export function toEnded(memory: Memory, record: CallRecord, end: CallEnd): void 
   record.call = undefined;
   memory.ended.begin(record);
   enter(memory, record, { name: end.how, end, token }, memory.clock.now());
+  const { operation } = record;
+  if (end.how === 'interrupted') memory.losses.tell({ how: 'interrupted', operation });
+  else if (end.how === 'withdrawn' && end.why === 'deadline') {
+    memory.losses.tell({ how: 'queue_timeout', operation });
+  }
 }
 
 /** Counts a lease as running. */

@@ -1,5 +1,5 @@
 import type { CallView, LanesView } from '@codelanes/protocol';
-import type { OwnedCallView, WorkerLoad, WorkerView } from '../store.js';
+import type { CallCount, OwnedCallView, WorkerLoad, WorkerView } from '../store.js';
 import type { CallRecord } from './call-record.js';
 import { isOnline, leaseExpiresInMs } from './liveness.js';
 import type { Memory } from './memory.js';
@@ -21,11 +21,21 @@ export function viewWorker(memory: Memory, workerId: string): WorkerView | undef
 export function viewLoad(memory: Memory, workerId: string): WorkerLoad | undefined {
   const worker = memory.workers.get(workerId);
   if (worker === undefined) return undefined;
-  const { running, waitingCalls } = worker;
+  const occupying = [...worker.leases.values(), ...worker.reserved].flatMap(({ callId, claim }) =>
+    claim === undefined ? [] : [{ operation: memory.calls.get(callId)?.operation, pool: claim.pool }],
+  );
   return {
-    running: { command: running.inPool('command'), file: running.inPool('file') },
-    waiting: waitingCalls.size,
+    running: (['command', 'file'] as const).flatMap((pool) =>
+      countsOf(occupying.filter((call) => call.pool === pool)).map((count) => ({ ...count, pool })),
+    ),
+    waiting: countsOf([...worker.waitingCalls]),
   };
+}
+
+function countsOf(calls: readonly Pick<CallCount, 'operation'>[]): CallCount[] {
+  const counts = new Map<CallCount['operation'], number>();
+  for (const { operation } of calls) counts.set(operation, (counts.get(operation) ?? 0) + 1);
+  return [...counts].map(([operation, number]) => ({ operation, calls: number }));
 }
 
 /** One call as its own caller may see it. */

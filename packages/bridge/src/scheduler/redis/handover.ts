@@ -1,35 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import type { Fetched, Refused, WorkerFence } from '../store.js';
+import type { Fetched, Refused, RegistrationFence, WorkerFence } from '../store.js';
 import { readAssignment } from './deliveries.js';
 import { refusalOf } from './refusals.js';
-import type { Restarts } from './restarts.js';
+import type { RedisProcesses } from './redis-processes.js';
 import type { WorkerScripts } from './worker-scripts.js';
 
 /** Hands reserved calls over to their workers. */
 export class Handover {
   readonly #scripts: WorkerScripts;
-  readonly #restarts: Restarts;
+  readonly #processes: RedisProcesses;
 
-  constructor(scripts: WorkerScripts, restarts: Restarts) {
+  constructor(scripts: WorkerScripts, processes: RedisProcesses) {
     this.#scripts = scripts;
-    this.#restarts = restarts;
+    this.#processes = processes;
   }
 
   /** What a Redis that was started anew holds is handed over only once all bridges have had their say. */
-  async fetch(worker: WorkerFence): Promise<Fetched | Refused> {
+  async fetch(worker: RegistrationFence): Promise<Fetched | Refused> {
+    const { restarts } = this.#processes.lostSecondsOf(worker.workerId);
     for (;;) {
-      const agreement = this.#restarts.agreement();
+      const agreement = restarts.agreement();
       if (agreement !== undefined) await agreement;
-      const wasRestarted = this.#restarts.watch();
+      const wasRestarted = restarts.watch();
       const fetched = await this.#fetch(worker);
       if (!(await wasRestarted())) return fetched;
       if ('assignments' in fetched) await this.#giveBack(worker, fetched);
     }
   }
 
-  async #fetch({ workerId, incarnationId }: WorkerFence): Promise<Fetched | Refused> {
+  async #fetch({ workerId, incarnationId, registrationId }: RegistrationFence): Promise<Fetched | Refused> {
     const seed = randomBytes(32).toString('hex');
-    const reply = await this.#scripts.run('fetch', workerId, [incarnationId, seed]);
+    const reply = await this.#scripts.run('fetch', workerId, [incarnationId, seed, registrationId]);
     const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
     const assignments = Array.from({ length: reply.values.number() }, () => readAssignment(reply.values));
@@ -40,7 +41,7 @@ export class Handover {
   async #giveBack({ workerId, incarnationId }: WorkerFence, { assignments }: Fetched): Promise<void> {
     const refused = assignments.flatMap(({ callId, token }) => ['busy', callId, token]);
     if (refused.length > 0) await this.#scripts.run('report', workerId, [incarnationId, ...refused]);
-    await this.#restarts.agreement();
+    await this.#processes.lostSecondsOf(workerId).restarts.agreement();
     await this.#scripts.run('report', workerId, [incarnationId, 'freed', '', '']);
   }
 }

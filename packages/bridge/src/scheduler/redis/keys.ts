@@ -53,6 +53,11 @@ export class RedisKeys {
     return `${this.#prefix}:call:{${callId}}`;
   }
 
+  /** The id of the call that a programmatic request lets go on, by the name of the request. */
+  callOfRequest(name: string): string {
+    return `${this.#prefix}:continues:{${name}}`;
+  }
+
   /** What is known of a worker's pairing. */
   pairingOf(workerId: string): string {
     return `${this.stateOf(workerId)}:pairing`;

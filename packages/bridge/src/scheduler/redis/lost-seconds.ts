@@ -1,36 +1,37 @@
 import type { CallEnd, Clock } from '../store.js';
-import type { RedisConnections } from './connections.js';
 import { HandedOver } from './handed-over.js';
 import { Restarts } from './restarts.js';
 import { Withdrawals } from './withdrawals.js';
 
-/** What this process knows better than a Redis that came back without its last seconds. */
+interface Parts {
+  readonly clock: Clock;
+  readonly askRunId: () => Promise<string | undefined>;
+  /** Takes a call out of the queue, if it is in it. */
+  readonly withdraw: (workerId: string, callId: string) => Promise<unknown>;
+}
+
+/** What this bridge knows better than a process of Redis that came back without its last seconds. */
 export class LostSeconds {
   /** Tells whether what Redis holds may be relied upon. */
   readonly restarts: Restarts;
   readonly #withdrawals: Withdrawals;
   readonly #handedOver = new HandedOver();
 
-  /** `withdraw` takes a call out of the queue, if it is in it. */
-  constructor(
-    { commands, subscriber }: RedisConnections,
-    clock: Clock,
-    withdraw: (workerId: string, callId: string) => Promise<unknown>,
-  ) {
+  constructor({ clock, askRunId, withdraw }: Parts) {
     this.#withdrawals = new Withdrawals(clock, withdraw);
-    this.restarts = new Restarts(
-      commands,
+    this.restarts = new Restarts({
       clock,
-      () => this.#withdrawals.repeat(),
-      (isAnother) => {
+      askRunId,
+      correct: () => this.#withdrawals.repeat(),
+      onKnown: (isAnother) => {
         this.#handedOver.connected(isAnother);
       },
-    );
-    for (const client of [commands, subscriber]) {
-      client.on('close', () => {
-        this.#handedOver.connectionLost();
-      });
-    }
+    });
+  }
+
+  /** From here on it may be another Redis that is heard. */
+  connectionLost(): void {
+    this.#handedOver.connectionLost();
   }
 
   /** A call is in that state, by the news of its worker. */

@@ -172,6 +172,10 @@ function store.enter(call, state, since)
   store.writeCall(call)
   news[call.id] = state == 'waiting' and call.pause ~= '' and 'resumed' or state
 end
+local losses = ''
+function store.noteLoss(how, call)
+  losses = losses .. ' ' .. how .. ':' .. call.operation
+end
 function store.forget(limit)
   local ids = redis.call('ZRANGEBYSCORE', endedKey, '-inf', worker.now, 'LIMIT', 0, limit)
   for _, id in ipairs(ids) do
@@ -585,9 +589,11 @@ function store.toEnded(call, state, ending)
 end
 function store.withdrawCall(call, why)
   store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||')
+  if why == 'deadline' then store.noteLoss('queue_timeout', call) end
 end
 function store.interruptCall(call, reason)
   store.toEnded(call, 'interrupted', 'interrupted|||' .. reason)
+  store.noteLoss('interrupted', call)
 end
 function store.cancelCall(call)
   if store.isOutOfHands(call) then store.stopPaused(call)
@@ -864,9 +870,10 @@ function store.finish(reply)
   store.keepKeys()
   store.saveWorker()
   local at = store.nextDueAt()
-  reply[2] = at == math.huge and '' or tostring(math.max(0, at - worker.now))
+  local due = at == math.huge and '' or tostring(math.max(0, at - worker.now))
+  reply[2] = due .. losses
   if somethingToFetch or next(news) then
-    local told = { reply[2], somethingToFetch and '*' or '' }
+    local told = { due, somethingToFetch and '*' or '' }
     for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end
     redis.call('PUBLISH', channel, table.concat(told, ' '))
   end
@@ -942,6 +949,7 @@ local refusal = store.begin()
 if refusal then return refusal end
 local unheard = store.hear(ARGV[9])
 if unheard then return store.finish({ unheard, '' }) end
+if redis.call('HGET', workerKey, 'registration') ~= ARGV[11] then return store.finish({ 'REGISTERED_ANEW', '' }) end
 local seed = ARGV[10]
 local function tokenOf(id)
   return redis.sha1hex(seed .. id .. '1') .. string.sub(redis.sha1hex(seed .. id .. '2'), 1, 24)
@@ -1242,7 +1250,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 6,
-    sha1: 'b51ffcfd735b6239d83c0cd013d2961c84aff5c2',
+    sha1: '1021d76bf9bbfb64ed4e393d7f2a3107b7922c5a',
     text: [
       given,
       worker,
@@ -1287,7 +1295,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '00ee5e4d47f1b781ad1184b219b10f17b6167121',
+    sha1: '6f986c6502bfc4e3a2649d32039b72dc7a7276d4',
     text: [
       given,
       worker,
@@ -1313,7 +1321,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '6f9427bd1ead6bf3b7976ecee3c6d5b3658f7574',
+    sha1: '3daa0f274ea7def30e60f3314f4140a869bcfe4c',
     text: [
       given,
       worker,
@@ -1342,7 +1350,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '66f72f3497bd5c8af3d0b0251280bef226b15eb1',
+    sha1: '8b0a2ccdefd3ed5628eefad07184267423996e57',
     text: [
       given,
       worker,
@@ -1369,7 +1377,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: 'b43f697e376c2e36a5148f03d5c46916b72f48c8',
+    sha1: '682568cb02d984c734a9029ed825530ab1c012a8',
     text: [
       given,
       worker,
@@ -1402,7 +1410,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '01fff64a2816af72b1787ff7bf0f13b6e98e0715',
+    sha1: '1654c2d2e41900c6b88cfd06e17079943577961d',
     text: [
       given,
       worker,
@@ -1428,7 +1436,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: 'ed851d0984969585bb97be5a6434d2ff7c5b0441',
+    sha1: '48a64e0527834d6a1b6dc12862057ae0eed8d433',
     text: [
       given,
       worker,
@@ -1448,6 +1456,7 @@ return store.finish({ 'OK', '', text or '' })`,
 if refusal then return refusal end
 local unheard = store.hear(ARGV[9])
 if unheard then return store.finish({ unheard, '' }) end
+if redis.call('HGET', workerKey, 'registration') ~= ARGV[11] then return store.finish({ 'REGISTERED_ANEW', '' }) end
 local seed = ARGV[10]
 local function tokenOf(id)
   return redis.sha1hex(seed .. id .. '1') .. string.sub(redis.sha1hex(seed .. id .. '2'), 1, 24)
@@ -1499,7 +1508,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: 'bb919f02610905041c20aac2c3dad69b15fb4ee1',
+    sha1: '09871288658a616ade61b12dbec2e2b9943887c9',
     text: [
       given,
       worker,
@@ -1552,7 +1561,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: '502b6579528c682c146659e0f9a13be31643619e',
+    sha1: 'd110bce7707358f0a772f045feb2d5ad86c2ae3d',
     text: [
       given,
       worker,
@@ -1571,13 +1580,28 @@ return store.finish(reply)`,
       `local refusal = store.begin()
 if refusal then return refusal end
 if not worker.known then return { 'OK', '' } end
-local sum = store.tally()
-return store.finish({ 'OK', '', tostring(sum.c), tostring(sum.f), tostring(store.countWithin('p|')) })`,
+local counts = { c = {}, f = {}, w = {} }
+local function count(kind, id)
+  local call = store.readCall(id)
+  local operation = call and call.operation or ''
+  counts[kind][operation] = (counts[kind][operation] or 0) + 1
+end
+for id, hold in pairs(store.loadHeld()) do
+  if hold.pool ~= 'n' then count(hold.pool, id) end
+end
+for _, member in ipairs(store.within('p|')) do count('w', string.match(member, '([^|]*)$')) end
+local reply = { 'OK', '', '1' }
+for kind, operations in pairs(counts) do
+  for operation, number in pairs(operations) do
+    for _, value in ipairs({ kind, operation, tostring(number) }) do reply[#reply + 1] = value end
+  end
+end
+return store.finish(reply)`,
     ].join('\n'),
   },
   pause: {
     keys: 6,
-    sha1: '416784265e5ad4b0c75ad93453e61bc84dd18136',
+    sha1: '798ad35af076707dd7fd77d2b4a632db53f5bd6b',
     text: [
       given,
       worker,
@@ -1617,7 +1641,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: 'ac79783340ae6ec32f41d5baccac5a0b521b9125',
+    sha1: 'e322cce8296d3b202cf252e3e7a2301147652324',
     text: [
       given,
       worker,
@@ -1643,7 +1667,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   register: {
     keys: 6,
-    sha1: 'e0d1dbd254d68082e2623d8f3e7d1870318573fc',
+    sha1: 'fac987d7a341c824281654de854fc3786f8f7e75',
     text: [
       given,
       worker,
@@ -1672,7 +1696,7 @@ local irregular = worker.capacities ~= ARGV[14]
 worker.known = true
 worker.incarnation = incarnation
 worker.journal = journal
-redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11])
+redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11], 'registration', ARGV[18])
 store.keepQuarantined(ARGV[17])
 worker.slots = tonumber(ARGV[12])
 worker.files = tonumber(ARGV[13])
@@ -1725,7 +1749,7 @@ local function takeOverHold(id, lane, mode, pool, generation, token, operation)
     pause = '' },
     goesOn and 'running' or 'cancelling', worker.now)
 end
-for at = 18, #ARGV, 7 do takeOverHold(unpack(ARGV, at, at + 6)) end
+for at = 19, #ARGV, 7 do takeOverHold(unpack(ARGV, at, at + 6)) end
 if irregular then
   touched = {}
   store.rebuild()
@@ -1742,7 +1766,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '92ef7f24ffbaea740d265c77664fbe87e3e6e75b',
+    sha1: '8f978098192329177e8301d9c00017d78fce5fa2',
     text: [
       given,
       worker,
@@ -1781,7 +1805,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: '8c9c1a7c671d447969a31bd18c0d93d762d16c37',
+    sha1: 'e05ec0e098c3c629a15fa81e83ba12d438f26bc5',
     text: [
       given,
       worker,
@@ -1854,7 +1878,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '7ecec7c7e60496e9a0a618e8500988513b18115d',
+    sha1: '1e943bd9ef0598788f768e64b866595e7828a6e9',
     text: [
       given,
       worker,
@@ -1891,7 +1915,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: '3a89847f447cf0acc52c6654235d68106b4200a0',
+    sha1: 'c2f9ec5a4d41c057681e32818cec2f81d4dd1ec2',
     text: [
       given,
       worker,
@@ -1940,7 +1964,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 6,
-    sha1: 'f657ee42530f8b03adf047c4ba013ec2606b6e73',
+    sha1: 'bae080ab86bf2ff168a5fadf05ca494a1b644409',
     text: [
       given,
       worker,
@@ -1976,7 +2000,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 7,
-    sha1: 'ddb465ea2f9887529d9180096cbdcf14929124c2',
+    sha1: '32fd663f19e87551c256bf3c398d395ae19f9f10',
     text: [
       given,
       worker,
@@ -2022,7 +2046,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '02204432bbe3eaee76e90134c6e5c607dfacc7e4',
+    sha1: '2d97d17ecf82184080eb0c516a06c0be54b7195c',
     text: [
       given,
       worker,
@@ -2046,7 +2070,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'eba2dc12d54323a771073d3bf184cb3c06338d7b',
+    sha1: 'f2659fe9ab230ea97068ec676c3b820253b87cd4',
     text: [
       given,
       worker,
@@ -2075,7 +2099,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: '35dc167f39f448bf26a9c040b7e8eb642bca3bc9',
+    sha1: '6a361b9391907d9c7e1d4db99f98b408100efa4b',
     text: [
       given,
       worker,
@@ -2113,7 +2137,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'f45233d01dfd4a69802ee8010ea8b3c3b011abf5',
+    sha1: '82a61f84a9ed53fe8ed56ce3287fb4753ceb8dea',
     text: [
       given,
       worker,

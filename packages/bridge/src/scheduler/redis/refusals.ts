@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refused } from '../memory/refused.js';
+import { refused, registeredAnew } from '../memory/refused.js';
 import { queueFullText } from '../queue-full.js';
 import type { Refused } from '../store.js';
 import type { ScriptReply } from './worker-scripts.js';
@@ -13,6 +13,8 @@ export function refusalOf({ code, values }: ScriptReply, workerId: string): Refu
       return undefined;
     case 'WORKER_NOT_FOUND':
       return refused(code, `Worker ${workerId} has not registered with this bridge.`);
+    case 'REGISTERED_ANEW':
+      return registeredAnew(workerId);
     case 'WORKER_FENCED':
       return refused(code, `Another start of worker ${workerId} has taken over, or runs elsewhere.`);
     case 'WORKER_OFFLINE':

@@ -17,6 +17,7 @@ export function registrationArguments(registration: Registration): readonly stri
     registration.takeOver ? '1' : '0',
     storedText(unknownPrincipal),
     JSON.stringify(registration.quarantined ?? []),
+    registration.registrationId,
     ...holds.flatMap(({ callId, lane, mode, pool, generation, token, operation }) => [
       callId,
       lanePath(lane),

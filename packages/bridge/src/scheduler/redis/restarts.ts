@@ -1,5 +1,4 @@
 import type { Clock } from '../store.js';
-import type { RedisClient } from './connections.js';
 
 /**
  * For how long after a start of Redis no call is handed over: every bridge that lives has connected again by then, as
@@ -9,49 +8,51 @@ const agreementMs = 1_500;
 /** It is said so often, as what another bridge had asked for on its way may have to be given back first. */
 const timesSaid = 5;
 
+interface Parts {
+  readonly clock: Clock;
+  /** Names the process that answers now; `undefined` where the connection is lost again. */
+  readonly askRunId: () => Promise<string | undefined>;
+  /** Says what this bridge knows better. */
+  readonly correct: () => Promise<void>;
+  /** Told after each connection what it leads to. */
+  readonly onKnown: (isAnother: boolean) => void;
+}
+
 /**
  * Notices that Redis was started anew, or is another one. It may have come back without its last seconds then, so
- * that what every bridge knows better has to be said before anything is done by what Redis holds. The nodes of a
- * cluster are not watched.
+ * that what every bridge knows better has to be said before anything is done by what Redis holds.
  */
 export class Restarts {
-  readonly #client: RedisClient;
-  readonly #clock: Clock;
-  readonly #correct: () => Promise<void>;
-  readonly #onKnown: (isAnother: boolean) => void;
+  readonly #parts: Parts;
   #connections = 0;
   #count = 0;
   #runId: string | undefined;
+  /** There was a connection before, of which nobody knows where it led. */
+  #isUnseen = false;
   #isKnown: Promise<unknown> = Promise.resolve();
-  #agreement: Promise<void> | undefined;
+  #agreement: Promise<unknown> | undefined;
 
-  /** `correct` says what this process knows better; `onKnown` is told after each connection what it leads to. */
-  constructor(
-    client: RedisClient,
-    clock: Clock,
-    correct: () => Promise<void>,
-    onKnown: (isAnother: boolean) => void,
-  ) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#correct = correct;
-    this.#onKnown = onKnown;
-    if (client.isCluster) return;
-    client.on('ready', () => {
-      this.#connections += 1;
-      const isAnother = this.#look();
-      this.#isKnown = isAnother;
-      const agreement = isAnother
-        .then((yes) => (yes ? this.#agree() : undefined))
-        .finally(() => {
-          if (this.#agreement === agreement) this.#agreement = undefined;
-        });
-      this.#agreement = agreement;
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** There is a connection, perhaps to another process than before. */
+  connected(): void {
+    this.#connections += 1;
+    const isAnother = this.#look();
+    this.#isKnown = isAnother;
+    // One that has begun goes on: a connection that is cut meanwhile shortens nothing.
+    const agreement = Promise.all([
+      this.#agreement,
+      isAnother.then((yes) => (yes ? this.#agree() : undefined)),
+    ]).finally(() => {
+      if (this.#agreement === agreement) this.#agreement = undefined;
     });
+    this.#agreement = agreement;
   }
 
   /** `undefined` where what Redis holds may be relied upon, else what resolves when it may. */
-  agreement(): Promise<void> | undefined {
+  agreement(): Promise<unknown> | undefined {
     return this.#agreement;
   }
 
@@ -67,27 +68,26 @@ export class Restarts {
 
   /** Whether this connection leads to another Redis than the one before. */
   async #look(): Promise<boolean> {
-    const runId = await this.#askRunId();
-    if (runId === undefined) return false;
-    const isAnother = this.#runId !== undefined && runId !== this.#runId;
+    const { askRunId, onKnown } = this.#parts;
+    const runId = await askRunId();
+    if (runId === undefined) {
+      this.#isUnseen = true;
+      return false;
+    }
+    const isAnother = this.#runId === undefined ? this.#isUnseen : runId !== this.#runId;
     this.#runId = runId;
-    this.#onKnown(isAnother);
+    onKnown(isAnother);
     if (isAnother) this.#count += 1;
     return isAnother;
   }
 
   async #agree(): Promise<void> {
+    const { clock, correct } = this.#parts;
     for (let time = 1; time <= timesSaid; time += 1) {
-      await this.#correct();
+      await correct();
       await new Promise<void>((resolve) => {
-        this.#clock.after(agreementMs / timesSaid, resolve);
+        clock.after(agreementMs / timesSaid, resolve);
       });
     }
-  }
-
-  /** `undefined` where the connection is lost again. */
-  async #askRunId(): Promise<string | undefined> {
-    const told = await this.#client.info('server').catch(() => '');
-    return /^run_id:(\w+)/m.exec(told)?.[1];
   }
 }

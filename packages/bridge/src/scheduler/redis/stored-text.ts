@@ -1,4 +1,11 @@
-import { laneSchema, type Lane, type Mode, type Pool } from '@codelanes/protocol';
+import {
+  callOperationSchema,
+  laneSchema,
+  type CallOperation,
+  type Lane,
+  type Mode,
+  type Pool,
+} from '@codelanes/protocol';
 
 /*
  * How things are written in Redis. The separators of scripts (`|`, `,`, `=`, space) cannot stand in any of it,
@@ -29,6 +36,11 @@ const pools = { command: 'c', file: 'f', none: 'n' } as const satisfies Record<P
 
 export const modeLetter = (mode: Mode): string => modes[mode];
 export const poolLetter = (pool: Pool | 'none'): string => pools[pool];
+
+/** `undefined` of a call whose worker held it before it was known here. @throws ZodError where it is none. */
+export function operationOfStored(stored: string): CallOperation | undefined {
+  return stored === '' ? undefined : callOperationSchema.parse(stored);
+}
 
 /** @throws Error where the letter is none of these. */
 export function modeOfLetter(letter: string): Mode {

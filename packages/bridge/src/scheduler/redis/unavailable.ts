@@ -11,7 +11,12 @@ export function storeUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const isReply = error.name === 'ReplyError';
   if (isReply ? !passing.test(error.message) : error.message.startsWith('script ')) return error;
-  return new CodelanesError('STORE_UNAVAILABLE', `The bridge cannot reach its Redis: ${error.message}.`, {
+  return new CodelanesError('STORE_UNAVAILABLE', `The bridge cannot reach its Redis: ${whyNot(error)}.`, {
     cause: error,
   });
+}
+
+/** The library's own words of this one speak to whoever programs with it. */
+function whyNot({ name, message }: Error): string {
+  return name === 'MaxRetriesPerRequestError' ? 'every attempt to connect failed' : message;
 }

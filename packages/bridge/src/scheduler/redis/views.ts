@@ -10,9 +10,9 @@ import {
   type WaitingReason,
 } from '@codelanes/protocol';
 import { z } from 'zod';
-import type { CallTiming, OwnedCallView, PausedCall, WorkerLoad } from '../store.js';
+import type { CallCount, CallTiming, OwnedCallView, PausedCall, WorkerLoad } from '../store.js';
 import { ReplyReader } from './reply-reader.js';
-import { laneOfPath, modeOfLetter, poolOfLetter, textOfStored } from './stored-text.js';
+import { laneOfPath, modeOfLetter, operationOfStored, poolOfLetter, textOfStored } from './stored-text.js';
 
 const lackingSchema = z.enum(['slots', 'files', 'repository']);
 const blockerStateSchema = z.enum(['running', 'waiting']);
@@ -79,7 +79,17 @@ export function readCall(workerId: string, callId: string, values: ReplyReader):
 /** Reads the answer of the script `load`; `undefined` where the worker is unknown. */
 export function readLoad(values: ReplyReader): WorkerLoad | undefined {
   if (values.isAtEnd()) return undefined;
-  return { running: { command: values.number(), file: values.number() }, waiting: values.number() };
+  values.text();
+  const running: WorkerLoad['running'][number][] = [];
+  const waiting: CallCount[] = [];
+  while (!values.isAtEnd()) {
+    const kind = values.text();
+    const operation = operationOfStored(values.text());
+    const count = { operation, calls: values.number() };
+    if (kind === 'w') waiting.push(count);
+    else running.push({ ...count, pool: kind === 'c' ? 'command' : 'file' });
+  }
+  return { running, waiting };
 }
 
 /** Reads the answer of the script `paused`; `undefined` where the call is not. */

@@ -1,9 +1,11 @@
-import type { Clock, SchedulerSettings } from '../store.js';
+import { z } from 'zod';
+import type { Clock, Loss, SchedulerSettings } from '../store.js';
 import { Batches } from './batches.js';
 import { otherLayout, type Layout } from './layout.js';
 import type { RedisKeys } from './keys.js';
 import { ReplyReader } from './reply-reader.js';
 import type { ScriptName, ScriptRunner } from './script-runner.js';
+import { operationOfStored } from './stored-text.js';
 
 /** What a script answered: its code, and a reader of what follows. */
 export interface ScriptReply {
@@ -29,6 +31,8 @@ interface Parts {
   readonly simulatedTime: Clock | undefined;
   /** Told after each script when something is due next for its worker. */
   readonly onDue: (workerId: string, ms: number) => void;
+  /** Told after a script of each call that it ended so. */
+  readonly onLoss: (loss: Loss) => void;
 }
 
 /** Runs scripts on the keys of one worker, with what every script is given. */
@@ -62,16 +66,24 @@ export class WorkerScripts {
     args: readonly string[] = [],
     moreKeys: readonly string[] = [],
   ): Promise<ScriptReply> {
-    const { keys, layout, simulatedTime, onDue } = this.#parts;
+    const { keys, layout, simulatedTime, onDue, onLoss } = this.#parts;
     const now = simulatedTime === undefined ? '' : String(simulatedTime.now());
     await layout.check();
     const given = [now, keys.channelOf(workerId), ...this.#settings];
     const allKeys = [...keys.ofWorker(workerId), ...moreKeys];
     const values = new ReplyReader(await this.#batches.run(name, allKeys, given, args));
     const code = values.text();
-    const due = values.isAtEnd() ? '' : values.text();
+    const [due = '', ...losses] = values.isAtEnd() ? [] : values.text().split(' ');
     if (code === 'LAYOUT') throw otherLayout(values.text());
     if (due !== '') onDue(workerId, Number(due));
+    for (const loss of losses) onLoss(readLoss(loss));
     return { code, values };
   }
+}
+
+const howSchema = z.enum(['queue_timeout', 'interrupted'] as const satisfies readonly Loss['how'][]);
+
+function readLoss(text: string): Loss {
+  const [how, operation = ''] = text.split(':');
+  return { how: howSchema.parse(how), operation: operationOfStored(operation) };
 }

@@ -11,9 +11,10 @@ export class RedisCluster {
     this.#servers = servers;
   }
 
-  /** Resolves when every node sees all slots served. */
-  static async start(): Promise<RedisCluster> {
-    const servers = await Promise.all([1, 2, 3].map(() => RedisServer.start({ cluster: true })));
+  /** Resolves when every node sees all slots served. `appendOnly` makes a restart of a node keep what was written. */
+  static async start({ appendOnly = false } = {}): Promise<RedisCluster> {
+    const options = { cluster: true, appendOnly };
+    const servers = await Promise.all([1, 2, 3].map(() => RedisServer.start(options)));
     const [first] = servers;
     for (const [index, server] of servers.entries()) {
       const from = Math.floor((slots * index) / servers.length);
@@ -23,12 +24,33 @@ export class RedisCluster {
         if (first !== undefined && server !== first) await client.cluster('MEET', '127.0.0.1', first.port);
       });
     }
-    for (const server of servers) {
+    const cluster = new RedisCluster(servers);
+    await cluster.untilServing();
+    return cluster;
+  }
+
+  /** Resolves when every node sees all slots served. */
+  async untilServing(): Promise<void> {
+    for (const server of this.#servers) {
       while (!(await server.ask((client) => client.cluster('INFO'))).includes('cluster_state:ok')) {
         await sleep(50);
       }
     }
-    return new RedisCluster(servers);
+  }
+
+  /** The node that has the slot of that key. */
+  async serverOf(key: string): Promise<RedisServer> {
+    const slot = await this.#first.ask((client) => client.cluster('KEYSLOT', key));
+    const server = this.#servers.find(
+      (_, index) => slot < Math.floor((slots * (index + 1)) / this.#servers.length),
+    );
+    return server ?? this.#first;
+  }
+
+  get #first(): RedisServer {
+    const [first] = this.#servers;
+    if (first === undefined) throw new Error('a cluster has at least one node');
+    return first;
   }
 
   get urls(): readonly string[] {

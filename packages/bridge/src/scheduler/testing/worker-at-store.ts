@@ -53,6 +53,7 @@ export class WorkerAtStore {
   readonly workerId: string;
   readonly journalId = idOf(0xa);
   incarnation = 1;
+  #registrations = 0;
   readonly assignments = new Map<string, Assignment>();
 
   constructor({ store, clock }: StoreOnClock, workerId = 'worker') {
@@ -65,9 +66,23 @@ export class WorkerAtStore {
     return { workerId: this.workerId, incarnationId: idOf(this.incarnation) };
   }
 
+  /** The same start of the worker, which speaks to another bridge of the store from now on. */
+  at(store: SchedulerStore): WorkerAtStore {
+    const moved = new WorkerAtStore({ store, clock: this.clock }, this.workerId);
+    moved.incarnation = this.incarnation;
+    moved.#registrations = this.#registrations;
+    return moved;
+  }
+
+  /** What its polls name. */
+  get registration() {
+    return { ...this.fence, registrationId: idOf(this.#registrations) };
+  }
+
   register(changes: Partial<Registration> = {}) {
+    this.#registrations += 1;
     return this.store.register({
-      ...this.fence,
+      ...this.registration,
       journalId: this.journalId,
       capabilities,
       slots: 2,
@@ -153,7 +168,7 @@ export class WorkerAtStore {
 
   /** What a poll brings now: ids of assignments and of cancellations. */
   async fetch() {
-    const reply = await this.store.fetch(this.fence);
+    const reply = await this.store.fetch(this.registration);
     if (!reply.ok) throw new Error(reply.error.code);
     for (const assignment of reply.assignments) this.assignments.set(assignment.callId, assignment);
     return { calls: reply.assignments.map(({ callId }) => callId), cancellations: reply.cancellations };

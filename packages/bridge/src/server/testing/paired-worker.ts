@@ -29,6 +29,7 @@ export class PairedWorker {
   credential: string;
   readonly privateKey: KeyObject;
   readonly incarnationId = randomId();
+  readonly registrationId = randomId();
   readonly #bridge: TestBridge;
 
   private constructor(bridge: TestBridge, id: string, credential: string, privateKey: KeyObject) {
@@ -59,17 +60,19 @@ export class PairedWorker {
   register(flaws: Flaws = {}): Promise<Answer> {
     const body = {
       workerId: flaws.sent?.workerId ?? this.id,
+      registrationId: this.registrationId,
       journalId: randomId(),
       capabilities: testCapabilities(),
       slots: 2,
       holds: [],
-      takeOver: false,
+      // Of a worker that was paired before under that id leases may live on.
+      takeOver: true,
     };
     return this.post('register', body, flaws);
   }
 
   poll(waitMs = 0, flaws: Flaws = {}): Promise<Answer> {
-    return this.post('poll', { waitMs }, flaws);
+    return this.post('poll', { registrationId: this.registrationId, waitMs }, flaws);
   }
 
   refresh(flaws: Flaws = {}): Promise<Answer> {

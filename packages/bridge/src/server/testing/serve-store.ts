@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
+import { MemoryRequestNames } from '../../dispatch/request-names.js';
 import { MemoryPairingStore } from '../../pairing/memory-pairing-store.js';
 import type { SchedulerStore } from '../../scheduler/store.js';
 import { compileBridgeOptions } from '../bridge-options.js';
@@ -14,7 +15,12 @@ export async function serveStore(store: SchedulerStore, log: FastifyBaseLogger =
   const options = compileBridgeOptions({ tokens: { callers: [caller], admin, worker } });
   const tokens = await openTokens(options, log);
   const pairings = await MemoryPairingStore.open();
-  const context = routeContextOf(options, tokens, { store, durable: undefined, pairings });
+  const context = routeContextOf(options, tokens, {
+    store,
+    durable: undefined,
+    pairings,
+    names: new MemoryRequestNames(),
+  });
   const how = { tls: undefined, requestTimeoutMs: options.requestTimeoutMs };
   return { app: createHttpServer(context, log, how), context };
 }

@@ -49,6 +49,7 @@ export class TestWorker {
   readonly id: string;
   readonly #bridge: TestBridge;
   readonly incarnationId = randomId();
+  readonly registrationId = randomId();
 
   constructor(bridge: TestBridge, id = 'worker-1') {
     this.#bridge = bridge;
@@ -75,6 +76,7 @@ export class TestWorker {
   async register(changes: Partial<RegisterRequest> = {}): Promise<RegisterReply> {
     const answer = await this.post('register', {
       workerId: this.id,
+      registrationId: this.registrationId,
       journalId: randomId(),
       capabilities: testCapabilities(),
       slots: 2,
@@ -86,12 +88,15 @@ export class TestWorker {
   }
 
   async poll(waitMs = 5_000): Promise<PollReply> {
-    return pollReplySchema.parse((await this.post('poll', { waitMs })).json);
+    return pollReplySchema.parse(
+      (await this.post('poll', { registrationId: this.registrationId, waitMs })).json,
+    );
   }
 
   /** What comes on the reply to one poll that asks for a stream. */
   async *batches(waitMs: number): AsyncGenerator<PollReply, undefined> {
-    const body = { version: workerWireVersion, incarnationId: this.incarnationId, waitMs, stream: true };
+    const fence = { incarnationId: this.incarnationId, registrationId: this.registrationId };
+    const body = { version: workerWireVersion, ...fence, waitMs, stream: true };
     const outgoing = httpRequest({
       host: '127.0.0.1',
       port: this.#bridge.port,

@@ -2,6 +2,7 @@ import type { Directory } from '../../files/directory.js';
 import { isSoundSubmodule, listGitlinks, placeOfGitlink, type Gitlink } from './gitlinks.js';
 import { baseOf, openPlaces, type OpenedPlaces, type PlaceName } from './opened-places.js';
 import { readPlace, removePlace, restorePlace, gotNames, samePlace, textOf, type Place } from './place.js';
+import { isRebaseTodo, withoutNewCommands } from './planned-commands.js';
 import { identitiesOf, keyOf, nameOf, type Snapshot } from './snapshot.js';
 import { watchedNames } from './watched-places.js';
 import { isSoundPointer } from './worktree-pointers.js';
@@ -94,6 +95,13 @@ function undo(opened: OpenedPlaces, name: PlaceName, before: Place | undefined):
       sentence: `${shown} was given a second name by the command (a hard link) and is a file of its own again: it could be changed unseen.`,
     };
   }
+  if (after !== undefined && isRebaseTodo(name)) {
+    dropCommands(base, name, before, after);
+    return {
+      kind: 'said',
+      sentence: `What the command put into ${shown} to be run has been taken out: whoever goes on with the rebase would run it outside of the wall.`,
+    };
+  }
   if (before === undefined) {
     removePlace(base, name.segments);
     return {
@@ -110,6 +118,18 @@ function undo(opened: OpenedPlaces, name: PlaceName, before: Place | undefined):
   return { kind: 'beyond', sentence: `${shown} was changed by the command and cannot be put back.` };
 }
 
+/** A rebase may wait when a command ends; only what it would run is taken from it. */
+function dropCommands(
+  base: Directory,
+  { segments }: PlaceName,
+  before: Place | undefined,
+  after: Place,
+): void {
+  const kept = withoutNewCommands(before, after);
+  if (kept === undefined) removePlace(base, segments);
+  else restorePlace(base, segments, kept);
+}
+
 function isHarmless(
   opened: OpenedPlaces,
   name: PlaceName,
@@ -121,6 +141,7 @@ function isHarmless(
   const isFolder = (place: Place | undefined): boolean => place === undefined || place.kind === 'directory';
   if (isFolder(before) && isFolder(after)) return true;
   if (isSoundPointer(opened, name)) return true;
+  if (isRebaseTodo(name)) return after === undefined || withoutNewCommands(before, after) === after;
   const metadata =
     name.base === 'git' && name.segments[0] === 'worktrees' ? name.segments.slice(0, 2) : undefined;
   if (after === undefined) return isRemoved(opened, name, metadata);

@@ -68,18 +68,23 @@ export function isSoundSubmodule(places: OpenedPlaces, path: string): boolean {
 }
 
 /** Where Git finds the repository of a submodule, if that is in this checkout. */
-export function gitDirectoryOf(
-  { root, rootPath, gitPath }: OpenedPlaces,
-  path: string,
-): PlaceName | undefined {
+export function gitDirectoryOf({ root, rootPath }: OpenedPlaces, path: string): PlaceName | undefined {
   const segments = [...path.split('/'), '.git'];
   const place = readPlace(root, segments);
   if (place?.kind === 'directory') return { base: 'root', segments };
   const line = /^gitdir: ([^\n]+)\n?$/u.exec(textOf(place) ?? '')?.[1];
   const target = line === undefined ? undefined : pointerTarget(line, `${rootPath}/${path}`);
-  const modules = `${gitPath}/modules`;
-  if (target === undefined || target === modules || !liesIn(target, modules)) return undefined;
-  return { base: 'git', segments: target.slice(gitPath.length + 1).split('/') };
+  return target === undefined || !liesIn(target, rootPath)
+    ? undefined
+    : beneathModules(target.slice(rootPath.length + 1).split('/'), path);
+}
+
+/** A folder that the checkout, or a submodule with a repository of its own, keeps for the submodules in it. */
+function beneathModules(segments: readonly string[], path: string): PlaceName | undefined {
+  const at = segments.indexOf('.git');
+  const isKept = at !== -1 && segments[at + 1] === 'modules' && segments.length > at + 2;
+  if (!isKept || (at > 0 && !liesIn(path, segments.slice(0, at).join('/')))) return undefined;
+  return at === 0 ? { base: 'git', segments: segments.slice(1) } : { base: 'root', segments };
 }
 
 /** What the index in a Git directory calls submodules; `undefined` where that index cannot be read. */

@@ -95,6 +95,43 @@ describe('the audit', () => {
     expect(runs()).toBe(false);
   });
 
+  it('leaves a rebase that waits, without the commands that it would run', async () => {
+    fixture.host('git commit -q --allow-empty -m two && echo x > file && git commit -qam three');
+    const stop = 'GIT_SEQUENCE_EDITOR="sed -i 1ibreak" git rebase -q -i HEAD~2';
+    const plant = String.raw`printf '\texec touch %s\nx\ttouch %s\n' $PWD/../ran $PWD/../ran >> .git/rebase-merge/git-rebase-todo`;
+    const { notices } = await audited(`${stop} && ${plant}`);
+    expect(notices).toEqual([expect.stringContaining('".git/rebase-merge/git-rebase-todo"')]);
+    expect(runs('git rebase --continue')).toBe(false);
+    expect(fixture.host('git status; git log -1 --format=%s')).toMatch(/^On branch main\n[^]*\nthree\n$/u);
+  });
+
+  it("keeps the commands of the operator's own rebase", async () => {
+    fixture.host('git commit -q --allow-empty -m two');
+    fixture.host('GIT_SEQUENCE_EDITOR="sed -i 1ibreak" git rebase -q -i --exec "touch ../mine" HEAD~1');
+    const { notices } = await audited('true');
+    expect(notices).toEqual([]);
+    fixture.host('git rebase --continue');
+    expect(existsSync(join(fixture.folder, 'home', 'mine'))).toBe(true);
+  });
+
+  it('looks where a submodule lies in one whose repository is its own', async () => {
+    fixture.host(
+      `${submodule} && git init -q sub/inner && git -C sub/inner commit -q --allow-empty -m y &&
+       git -C sub update-index --add --cacheinfo 160000,$(git -C sub/inner rev-parse HEAD),inner &&
+       mkdir -p sub/.git/modules/a && mv sub/inner/.git sub/.git/modules/a/b &&
+       echo 'gitdir: ../.git/modules/a/b' > sub/inner/.git`,
+    );
+    const { notices } = await audited(
+      [
+        'touch sub/.git/modules/a/HEAD && cp -r sub/.git/modules/a/b .git/objects/x',
+        evil('.git/objects/x/config'),
+        'echo "$PWD/.git/objects/x" > sub/.git/modules/a/b/commondir',
+      ].join(' && '),
+    );
+    expect(runs()).toBe(false);
+    expect(notices).toEqual([expect.stringContaining('"sub/.git/modules/a/b/commondir"')]);
+  });
+
   it.each([
     ['remotes', String.raw`printf "URL: $PWD/evil.git\nPush: HEAD:refs/heads/x\n"`],
     ['branches', String.raw`printf "$PWD/evil.git\n"`],

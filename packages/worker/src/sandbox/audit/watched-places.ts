@@ -3,6 +3,7 @@ import { gitDirectoryOf } from './gitlinks.js';
 import { childrenOf, moduleFolders } from './module-folders.js';
 import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
 import { readPlace } from './place.js';
+import { rebaseTodo } from './planned-commands.js';
 
 /** Folders whose exchange for a link would lead Git elsewhere, and files that say what Git runs or where it looks. */
 const namesInGitDirectory: readonly (readonly string[])[] = [
@@ -19,6 +20,7 @@ const namesInGitDirectory: readonly (readonly string[])[] = [
   ['branches'],
   ['worktrees'],
   ['modules'],
+  rebaseTodo,
 ];
 const namesInMetadata = ['commondir', 'gitdir', 'config.worktree'];
 

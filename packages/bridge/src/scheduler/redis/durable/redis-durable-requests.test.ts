@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { DurableView, NewDurableRequest } from '../../durable-requests.js';
 import { ManualClock } from '../../manual-clock.js';
 import { RedisStore } from '../../redis-store.js';
-import { defaultSchedulerSettings, type SchedulerSettings } from '../../store.js';
+import { defaultSchedulerSettings, type Loss, type SchedulerSettings } from '../../store.js';
 import { RedisServer } from '../../testing/redis-server.js';
 import { done, idOf, WorkerAtStore, type CallTerms } from '../../testing/worker-at-store.js';
 
@@ -180,6 +180,28 @@ describe('a durable request', () => {
       end: { how: 'settled', cancelled: true },
     });
     expect(await store.durable.cancel('bob', 'request-1')).toBeUndefined();
+  });
+
+  it('is told of as a loss once, at the bridge that did what was due, where it waited too long or was interrupted', async () => {
+    const [one, other] = [replica(), replica()];
+    const losses: (readonly [string, Loss])[] = [];
+    one.onLoss((loss) => losses.push(['one', loss]));
+    other.onLoss((loss) => losses.push(['other', loss]));
+    const runs = await submit(one, request('request-1', {}, { queueWaitMs: 40_000 }));
+    await worker.fetch();
+    await worker.report('started', runs.callId);
+    await submit(one, request('request-2', {}, { queueWaitMs: 10_000 }));
+    await one.close();
+    clock.advance(10_000);
+    await other.durable.view('ann', 'request-2');
+    clock.advance(20_000);
+    await other.durable.view('ann', 'request-1');
+    await other.durable.view('ann', 'request-1');
+    const operation = 'execute_command';
+    expect(losses).toEqual([
+      ['other', { how: 'queue_timeout', operation }],
+      ['other', { how: 'interrupted', operation }],
+    ]);
   });
 
   it('is kept for 24 hours after it ended, and not longer', async () => {

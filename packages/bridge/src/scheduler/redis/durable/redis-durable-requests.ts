@@ -12,7 +12,7 @@ import type { CallWhereabouts } from '../call-whereabouts.js';
 import type { RedisClient } from '../connections.js';
 import { storedBody } from '../deliveries.js';
 import type { RedisKeys } from '../keys.js';
-import type { LostSeconds } from '../lost-seconds.js';
+import type { RedisProcesses } from '../redis-processes.js';
 import { refusalOf } from '../refusals.js';
 import { lanePath, modeLetter, poolLetter, storedText } from '../stored-text.js';
 import type { WorkerScripts } from '../worker-scripts.js';
@@ -28,7 +28,7 @@ interface Parts {
   readonly keys: RedisKeys;
   readonly settings: SchedulerSettings;
   readonly whereabouts: CallWhereabouts;
-  readonly lostSeconds: LostSeconds;
+  readonly processes: RedisProcesses;
 }
 
 /**
@@ -103,7 +103,7 @@ export class RedisDurableRequests implements DurableRequests {
     const { values } = await scripts.run(script, workerId, [requestId], [requestsKey]);
     const view = readRequest({ requestId, workerId, principal }, values);
     if (view?.stands.state !== 'ended') return view;
-    const end = this.#parts.lostSeconds.endOf(workerId, view.callId, view.stands.end);
+    const end = this.#parts.processes.lostSecondsOf(workerId).endOf(workerId, view.callId, view.stands.end);
     return { ...view, stands: { ...view.stands, end } };
   }
 }

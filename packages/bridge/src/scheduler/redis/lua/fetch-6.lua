@@ -3,14 +3,18 @@
   tells once of each call that is to be stopped. A repeated attempt of the same fetch gives the same again.
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] incarnation   ARGV[10] 256 random bits in hex: names this fetch, and its tokens come from it
+  ARGV[11] registration
   Returns { 'OK', due, number of assignments, seven for each: id, generation, token, lane, mode, pool, body,
-  then ids to be stopped… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
+  then ids to be stopped… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' }, { 'REGISTERED_ANEW' } or
+  { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
 local refusal = store.begin()
 if refusal then return refusal end
 local unheard = store.hear(ARGV[9])
 if unheard then return store.finish({ unheard, '' }) end
+-- A poll that is still open where the worker is no more must win nothing: nobody reads what it brings.
+if redis.call('HGET', workerKey, 'registration') ~= ARGV[11] then return store.finish({ 'REGISTERED_ANEW', '' }) end
 
 local seed = ARGV[10]
 local function tokenOf(id)

@@ -4,8 +4,8 @@
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] incarnation   ARGV[10] journal   ARGV[11] capabilities (JSON)   ARGV[12] slots   ARGV[13] file pool
   ARGV[14] capacities: LANE=N, separated by commas   ARGV[15] '1' to take over   ARGV[16] the unknown principal
-  ARGV[17] the lanes that the worker has closed (JSON)
-  ARGV[18..] seven for each held call: id, lane, mode, pool, generation, token, 'setup' or ''
+  ARGV[17] the lanes that the worker has closed (JSON)   ARGV[18] registration
+  ARGV[19..] seven for each held call: id, lane, mode, pool, generation, token, 'setup' or ''
   Returns { 'OK', due, unresolved ids… }, { 'WORKER_FENCED' } or { 'LAYOUT', '', layout }.
 ]]
 --- @include "script"
@@ -24,7 +24,7 @@ local irregular = worker.capacities ~= ARGV[14]
 worker.known = true
 worker.incarnation = incarnation
 worker.journal = journal
-redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11])
+redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11], 'registration', ARGV[18])
 store.keepQuarantined(ARGV[17])
 worker.slots = tonumber(ARGV[12])
 worker.files = tonumber(ARGV[13])
@@ -85,7 +85,7 @@ local function takeOverHold(id, lane, mode, pool, generation, token, operation)
     goesOn and 'running' or 'cancelling', worker.now)
 end
 
-for at = 18, #ARGV, 7 do takeOverHold(unpack(ARGV, at, at + 6)) end
+for at = 19, #ARGV, 7 do takeOverHold(unpack(ARGV, at, at + 6)) end
 if irregular then
   touched = {}
   store.rebuild()

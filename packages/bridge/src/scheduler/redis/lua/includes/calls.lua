@@ -49,6 +49,13 @@ function store.enter(call, state, since)
   news[call.id] = state == 'waiting' and call.pause ~= '' and 'resumed' or state
 end
 
+-- Calls that left the queue at their deadline, or whose outcome nobody knows: told once, to whom this script answers.
+local losses = ''
+
+function store.noteLoss(how, call)
+  losses = losses .. ' ' .. how .. ':' .. call.operation
+end
+
 function store.forget(limit)
   local ids = redis.call('ZRANGEBYSCORE', endedKey, '-inf', worker.now, 'LIMIT', 0, limit)
   for _, id in ipairs(ids) do

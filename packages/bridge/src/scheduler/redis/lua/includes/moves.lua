@@ -131,10 +131,12 @@ end
 
 function store.withdrawCall(call, why)
   store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||')
+  if why == 'deadline' then store.noteLoss('queue_timeout', call) end
 end
 
 function store.interruptCall(call, reason)
   store.toEnded(call, 'interrupted', 'interrupted|||' .. reason)
+  store.noteLoss('interrupted', call)
 end
 
 -- Asks for an end: what was not delivered never ran, the rest its worker is to stop.

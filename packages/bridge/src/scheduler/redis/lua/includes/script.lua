@@ -23,16 +23,18 @@ function store.keepKeys()
   end
 end
 
--- How every script ends: writes what is gathered, tells what changed, and says when something is due next.
+-- How every script ends: writes what is gathered, tells what changed, and says when something is due next and what
+-- calls were lost meanwhile.
 function store.finish(reply)
   if not worker.known then return reply end
   store.flush()
   store.keepKeys()
   store.saveWorker()
   local at = store.nextDueAt()
-  reply[2] = at == math.huge and '' or tostring(math.max(0, at - worker.now))
+  local due = at == math.huge and '' or tostring(math.max(0, at - worker.now))
+  reply[2] = due .. losses
   if somethingToFetch or next(news) then
-    local told = { reply[2], somethingToFetch and '*' or '' }
+    local told = { due, somethingToFetch and '*' or '' }
     for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end
     redis.call('PUBLISH', channel, table.concat(told, ' '))
   end

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadDefinition } from './load-definition.js';
-import { notRunYet, refuseNotRunYet } from './not-run-yet.js';
+import { notUsedYet } from './not-used-yet.js';
 
 let folder: string;
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-not-run-test-')));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-not-used-test-')));
   mkdirSync(join(folder, 'src/api/.git'), { recursive: true });
 });
 afterEach(() => {
@@ -31,25 +31,22 @@ describe('what a definition says and the worker does not do yet', () => {
       '  - path: api',
       '    slots: 1',
       '    network: none',
+      '    remote: https://example.org/a/b',
       '    setup: { command: npm ci, copy: [.env] }',
       '    actions: [{ name: test, command: npm test }]',
     );
-    expect(notRunYet(definition)).toEqual([]);
-    expect(() => {
-      refuseNotRunYet(definition);
-    }).not.toThrow();
+    expect(notUsedYet(definition)).toEqual([]);
   });
 
-  it('is a secret for a repository: it keeps the worker from its start, in one sentence that shows the key', () => {
+  it('is a secret for a repository, in one sentence that shows where it stands and says what is missing', () => {
     const definition = load(
       'repositories:',
       '  - path: api',
       '    remote: https://example.org/a/b',
       '    credentials: { kind: command, command: "true" }',
     );
-    expect(notRunYet(definition).map(({ key }) => key)).toEqual(['repositories.0.credentials']);
-    expect(() => {
-      refuseNotRunYet(definition);
-    }).toThrow(`${folder}/env.yaml:6:5: repositories.0.credentials: is not run yet by this version`);
+    expect(notUsedYet(definition)).toEqual([
+      `${folder}/env.yaml:6:5: repositories.0.credentials: checked, but not used yet by this version: setup and commands of this repository get no secret for its remote.`,
+    ]);
   });
 });
