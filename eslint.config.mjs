@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import js from '@eslint/js';
 import vitest from '@vitest/eslint-plugin';
 import prettier from 'eslint-config-prettier';
@@ -6,6 +7,8 @@ import { importX } from 'eslint-plugin-import-x';
 import n from 'eslint-plugin-n';
 import tseslint from 'typescript-eslint';
 
+const root = import.meta.dirname;
+
 /** The arrows of the house: what a package may never import. */
 const arrows = {
   'packages/protocol': ['@codelanes/bridge', '@codelanes/worker', '@codelanes/librechat', 'codelanes'],
@@ -13,6 +16,8 @@ const arrows = {
   'packages/worker': ['@codelanes/bridge', '@codelanes/librechat', 'codelanes'],
   'packages/librechat': ['@codelanes/bridge', '@codelanes/worker', 'codelanes'],
 };
+
+const packages = [...Object.keys(arrows), 'apps/cli', 'e2e', 'bench'];
 
 /** The floors inside a package, from the top; a floor may import only floors below it. */
 const floors = {
@@ -45,6 +50,15 @@ const floorZones = Object.entries(floors)
   )
   .filter((zone) => zone.from.length > 0);
 
+/** A file may import what its own package names, or the root for all. */
+const dependenciesOf = (/** @type {readonly string[]} */ ...packages) => [
+  'error',
+  {
+    packageDir: [...packages.map((pkg) => join(root, pkg)), root],
+    devDependencies: ['**/*.test.ts', '**/testing/**', '**/vitest.config.ts', '**/scripts/**', '*.{mjs,ts}'],
+  },
+];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/.turbo/**', '**/node_modules/**', 'e2e/fixtures/**'] },
   js.configs.recommended,
@@ -62,23 +76,8 @@ export default tseslint.config(
     rules: {
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'import-x/no-default-export': 'error',
-      'import-x/no-extraneous-dependencies': [
-        'error',
-        {
-          packageDir: [process.cwd(), import.meta.dirname ?? process.cwd()],
-          devDependencies: [
-            '**/*.test.ts',
-            '**/testing/**',
-            '**/vitest.config.ts',
-            'scripts/**',
-            '*.{mjs,ts}',
-          ],
-        },
-      ],
-      'import-x/no-restricted-paths': [
-        'error',
-        { basePath: import.meta.dirname ?? process.cwd(), zones: floorZones },
-      ],
+      'import-x/no-extraneous-dependencies': dependenciesOf(),
+      'import-x/no-restricted-paths': ['error', { basePath: root, zones: floorZones }],
       'n/no-missing-import': 'off',
       'n/no-unpublished-import': 'off',
       'n/no-process-exit': 'off',
@@ -88,7 +87,8 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    languageOptions: { parserOptions: { projectService: true } },
+    // One program of the whole tree: with one for each package, their common sources would be checked in each.
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: root } },
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -119,6 +119,10 @@ export default tseslint.config(
     files: ['scripts/**', 'eslint.config.mjs', '*.config.ts', '**/vitest.config.ts', 'vitest.shared.ts'],
     rules: { 'import-x/no-default-export': 'off', 'n/no-unsupported-features/node-builtins': 'off' },
   },
+  ...packages.map((pkg) => ({
+    files: [`${pkg}/**`],
+    rules: { 'import-x/no-extraneous-dependencies': dependenciesOf(pkg) },
+  })),
   ...Object.entries(arrows).map(([pkg, forbidden]) => ({
     files: [`${pkg}/src/**/*.ts`],
     rules: {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Cli } from './rig/cli.js';
 import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
 
 const statusPath = '/v1/bridge/workers/w1/status';
@@ -97,6 +98,49 @@ describe('the setup of an environment', () => {
     const refused = await caller.refused({ operation: 'execute_command', command: 'true' });
     expect(refused).toMatchObject({ code: 'WORKER_MISMATCH' });
     expect(refused.error).toContain('it offers "other"');
+  });
+
+  it('[E14] runs beside those of other environments, as many at once as the worker has slots', async () => {
+    const names = ['first', 'second', 'third'];
+    const files = names.map((name) => {
+      mkdirSync(join(environment.folder, name));
+      const file = join(environment.folder, `${name}.yaml`);
+      const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
+      writeFileSync(file, `name: ${name}\nroot: ${name}\nsetup: { command: "${command}" }\n`, {
+        mode: 0o600,
+      });
+      return file;
+    });
+    define();
+    const worker = deployment.beginWorker(2, ...files);
+    const begun = () => names.filter((name) => existsSync(join(environment.folder, name, 'begun')));
+    const letGo = (name: string) => {
+      writeFileSync(join(environment.folder, name, 'go'), '');
+    };
+    await expect.poll(begun, { timeout: 30_000 }).toEqual(['first', 'second']);
+    letGo('second');
+    await expect.poll(begun, { timeout: 30_000 }).toEqual(names);
+    expect(await isOnline()).toBe(false);
+    letGo('first');
+    letGo('third');
+    expect(await worker.said(/Worker w1 serves .*/u)).toContain('primary, first, second, third');
+  });
+
+  it('is told by the command line with its log, and with what runs it again', async () => {
+    const cli = (...words: readonly string[]) =>
+      Cli.run(['setup', ...words, '--state', join(environment.folder, 'state')]);
+    define('setup: { command: "echo its own words; exit 3" }');
+    await deployment.beginWorker(2).ended;
+    expect((await cli('status')).stdout).toMatch(
+      /primary +failed .*ended with status 3.*start the worker again/u,
+    );
+    expect((await cli('log', 'primary')).stdout).toContain('its own words\n');
+    const retry = await cli('retry', 'primary');
+    expect(retry.status).not.toBe(0);
+    expect(retry.stderr).toContain('start the worker again');
+    define('setup: { command: printf . >> runs }');
+    await deployment.startWorker(2);
+    expect((await cli('status')).stdout).toMatch(/primary +ready/u);
   });
 
   it('runs again after its worker was killed in the middle of it, and nothing of the first run is left', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeCertificate } from './rig/certificate.js';
 import { Cli } from './rig/cli.js';
+import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
 
 let repository: Repository;
@@ -14,7 +15,7 @@ beforeEach(async () => {
   repository = Repository.create('a');
   tls = await makeCertificate(repository.folder);
   // The certificate is its own authority, which nothing on this machine knows otherwise.
-  environment = { NODE_EXTRA_CA_CERTS: tls.cert };
+  environment = { CODELANES_CA_FILE: tls.cert };
 });
 
 afterEach(async () => {
@@ -51,11 +52,17 @@ function exec(url: string, ...command: string[]) {
 async function pairedWorker(url: string): Promise<Cli> {
   const { stdout } = await asAdmin(url, 'create', 'laptop');
   const code = /codelanes pair \S+ (\S+)/.exec(stdout)?.[1] ?? '';
-  const paired = await Cli.run(['pair', url, code, '--state', workerState()], { environment });
+  const pair = ['pair', url, code, '--state', workerState()];
+  const unknown = await Cli.run(pair);
+  expect(unknown.stderr).toContain('Name the authority of its certificate with --ca-file');
+  const paired = await Cli.run([...pair, '--ca-file', tls.cert]);
   expect(paired.status).toBe(0);
   expect(paired.stdout).toContain('is the worker laptop');
   const served = ['--root', repository.root, '--linked-worktree-lanes', '--allow-root'];
+  // What it was told of the certificate when it was paired is kept with its key.
+  environment = {};
   const worker = started('worker', '--worker-id', 'laptop', ...served, '--state', workerState());
+  environment = { CODELANES_CA_FILE: tls.cert };
   await worker.said('Worker laptop serves');
   return worker;
 }
@@ -65,6 +72,11 @@ it('a machine that was paired over TLS serves, outlives its bridge, and stops wh
   const worker = await pairedWorker(url);
   expect(statSync(join(workerState(), 'pairings', 'laptop.json')).mode & 0o777).toBe(0o600);
   expect(await exec(url, 'echo', 'hello')).toMatchObject({ status: 0, stdout: 'hello\n' });
+  environment = {};
+  const unknown = await exec(url, 'echo', 'hello');
+  expect(unknown).toMatchObject({ status: 125, stdout: '' });
+  expect(unknown.stderr).toContain('is not trusted here');
+  environment = { CODELANES_CA_FILE: tls.cert };
 
   await bridge.end('SIGKILL');
   await startBridge(Number(new URL(url).port));
@@ -73,7 +85,14 @@ it('a machine that was paired over TLS serves, outlives its bridge, and stops wh
     .poll(async () => (await exec(url, 'echo', 'again')).stdout, { timeout: 60_000, interval: 200 })
     .toBe('again\n');
 
+  const marker = newMarker();
+  const running = exec(url, `sleep ${marker}; echo late`);
+  await untilSleeping(marker);
   expect((await asAdmin(url, 'revoke', 'laptop')).status).toBe(0);
+  await untilGone(marker);
+  const told = await running;
+  expect(told.status).toBe(123);
+  expect(told.stderr).toContain('its worker was revoked');
   expect((await worker.ended).stderr).toContain('does not know the credential of this worker');
   const refused = await exec(url, 'echo', 'never');
   expect(refused).toMatchObject({ status: 125, stdout: '' });

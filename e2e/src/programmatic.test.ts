@@ -6,6 +6,7 @@ import { Caller } from './rig/caller.js';
 import { Child } from './rig/child.js';
 import { Deployment, quickClocks } from './rig/deployment.js';
 import { RedisServer } from './rig/redis-server.js';
+import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
 import { completedIn, pauseIn, ScriptCalls, type PausedScript } from './rig/script-calls.js';
 
@@ -125,14 +126,36 @@ describe('a script in a lane', () => {
 
 describe('a bridge that is killed between two tool calls of a script', () => {
   it('and keeps what it knows in memory has lost it: that is said, and nothing of it runs twice', async () => {
-    const pause = await scriptsIn('d').pause(linesAndTools);
+    const marker = newMarker();
+    const pause = await scriptsIn('d').pause(`sleep ${marker} & ${linesAndTools}`);
+    await untilSleeping(marker);
     await deployment.bridge?.end('SIGKILL');
     await deployment.startBridge();
+    // Its worker, which keeps a frozen script for minutes, hears that nobody will let it go on.
+    await untilGone(marker);
     const isBack = async () => (await deployment.caller().call(commandInD)).status;
     await expect.poll(isBack, { timeout: 30_000 }).toBe(200);
     const answer = await scriptsIn('d').goOn(pause);
     expect(answer).toMatchObject({ status: 404, json: { code: 'CONTINUATION_NOT_FOUND' } });
     expect(linesOf('lines.txt', 'd')).toBe('1\n');
+  });
+});
+
+describe('a worker that is killed while a script waits for its tools', () => {
+  it('takes it along, so that nothing of it runs on, and its lane is used at once', async () => {
+    const marker = newMarker();
+    const code = `echo one >> killed.txt; sleep ${marker} & look_up "{}"; echo two >> killed.txt`;
+    const pause = await scriptsIn('e').pause(code);
+    await untilSleeping(marker);
+    await deployment.worker?.end('SIGKILL');
+    await deployment.startWorker();
+    await untilGone(marker);
+    expect(await scriptsIn('e').goOn(pause)).toMatchObject({
+      status: 404,
+      json: { code: 'CONTINUATION_NOT_FOUND' },
+    });
+    expect((await deployment.caller().run('cat killed.txt', 'e')).stdout).toBe('one\n');
+    expect((await deployment.caller().lanes()).running).toEqual([]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LanesView } from '@codelanes/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallLog, logging, loggingUntil } from './rig/call-log.js';
 import { newCallId, type Answer } from './rig/caller.js';
@@ -70,7 +69,7 @@ describe('a worker that is killed in the middle of a command', () => {
     expect(processesWith(marker)).toEqual([]);
     expect(status).toBe(123);
     expect(stderr).toContain('lease of this call had ended');
-    const lanes = await until((view) => !view.online);
+    const lanes = await deployment.caller().lanesOnce((view) => !view.online);
     expect(lanes).toMatchObject({ running: [], slots: { used: 0 }, files: { used: 0 } });
     const refused = await deployment.caller().refused({ operation: 'read_file', path: 'file.txt' });
     expect(refused).toMatchObject({ status: 503, code: 'WORKER_OFFLINE' });
@@ -121,7 +120,7 @@ describe('a worker that sleeps past its lease', () => {
     expect(await call.ended).toMatchObject({ status: 123 });
     deployment.worker?.process.kill('SIGCONT');
     await untilGone(marker);
-    await until((view) => view.online);
+    await deployment.caller().lanesOnce((view) => view.online);
     expect((await loggingCall('a', 'awake', 3)).status).toBe(200);
     expect(logOf('a').meetings).toEqual([]);
     expect(logOf('a').call('asleep')).toMatchObject({ begins: 1, ends: 0 });
@@ -139,7 +138,7 @@ describe('a worker that sleeps past its lease', () => {
     writeFileSync(repository.path('go', 'a'), '');
     expect((await answer).json).toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
     deployment.worker?.process.kill('SIGCONT');
-    await until((view) => view.online);
+    await deployment.caller().lanesOnce((view) => view.online);
     expect((await loggingCall('a', 'later', 1)).status).toBe(200);
     expect(logOf('a').call('late')).toMatchObject({ begins: 1, ends: 1 });
     expect(logOf('a').meetings).toEqual([]);
@@ -171,12 +170,3 @@ it('[T71] [T76] renews through busy cores and a full thread pool, so that a call
   await starved.stop();
   busy.remove();
 }, 60_000);
-
-/** The lanes as an administrator sees them once they are so. */
-async function until(isSo: (view: LanesView) => boolean): Promise<LanesView> {
-  for (;;) {
-    const view = await deployment.caller().lanes();
-    if (isSo(view)) return view;
-    await sleep(10);
-  }
-}

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,19 +35,24 @@ export function runQuietly(title, program, args, extra = {}) {
 }
 
 /**
- * Runs a program to its end, with its output in sight.
+ * Runs a program to its end, with its output in sight; others may run meanwhile.
  *
  * @param {string} program
  * @param {readonly string[]} args
  * @param {Record<string, string>} [extra] Further variables of its environment.
- * @returns {boolean} Whether it ended with status 0.
+ * @returns {Promise<boolean>} Whether it ended with status 0.
  */
 export function runInSight(program, args, extra = {}) {
-  const ended = spawnSync(program, args, {
-    cwd: repositoryRoot,
-    env: { ...toolEnvironment, ...extra },
-    stdio: ['ignore', 'inherit', 'inherit'],
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: repositoryRoot,
+      env: { ...toolEnvironment, ...extra },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.once('error', (error) => {
+      console.error(`${program} could not be started: ${error.message}`);
+      resolve(false);
+    });
+    child.once('close', (status) => resolve(status === 0));
   });
-  if (ended.error !== undefined) console.error(`${program} could not be started: ${ended.error.message}`);
-  return ended.status === 0;
 }

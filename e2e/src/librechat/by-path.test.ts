@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { counting } from '../rig/caller.js';
 import { EnvironmentDeployment, EnvironmentFolder } from '../rig/environment.js';
 import { before, overlap, spanOf, stamped } from '../rig/stamps.js';
 import { LibreChatServer } from './librechat-server.js';
@@ -52,24 +53,16 @@ const begun = (...folder: readonly string[]) =>
 const letGo = (...folder: readonly string[]) => {
   writeFileSync(environment.path(...folder, 'go'), '');
 };
-/** Waits until that many calls run and wait. */
-async function until(running: number, waiting: number): Promise<void> {
-  const counted = async () => {
-    const view = await deployment.caller().lanes();
-    return [view.running.length, view.waiting.length];
-  };
-  await expect.poll(counted, { timeout: 60_000, interval: 20 }).toEqual([running, waiting]);
-}
 
 describe('a LibreChat of generation A, in an environment that routes by path', () => {
   it('[L22] runs commands of two worktrees at once by their cwd, and a command at the root after both', async () => {
     const a = run(untilGo, { cwd: '.worktrees/a' });
     const b = run(untilGo, { cwd: '.worktrees/b' });
-    await until(2, 0);
+    await deployment.caller().lanesOnce(counting(2, 0));
     const root = run(stamped('true'), { cwd: 'services' });
-    await until(2, 1);
+    await deployment.caller().lanesOnce(counting(2, 1));
     const late = run(stamped('true'), { cwd: '.worktrees/a' });
-    await until(2, 2);
+    await deployment.caller().lanesOnce(counting(2, 2));
     await Promise.all([begun('.worktrees', 'a'), begun('.worktrees', 'b')]);
     letGo('.worktrees', 'a');
     letGo('.worktrees', 'b');
@@ -86,8 +79,7 @@ describe('a LibreChat of generation A, in an environment that routes by path', (
   it('works in the worktrees of repositories beside those of the root', async () => {
     const a = run(untilGo, { cwd: '.worktrees/a' });
     const x = run(untilGo, { cwd: 'services/api/.worktrees/x' });
-    await until(2, 0);
-    const { running } = await deployment.caller().lanes();
+    const { running } = await deployment.caller().lanesOnce(counting(2, 0));
     letGo('.worktrees', 'a');
     letGo('services', 'api', '.worktrees', 'x');
     expect((await Promise.all([a, x])).map(({ exitCode }) => exitCode)).toEqual([0, 0]);

@@ -9,6 +9,7 @@ import { Deployment, quickClocks } from '../rig/deployment.js';
 import { RedisServer } from '../rig/redis-server.js';
 import { Repository } from '../rig/repository.js';
 import { LibreChatServer } from './librechat-server.js';
+import { SigningKey } from './signing-key.js';
 import type { SentRequest } from './reply-rules.js';
 
 const envelope = { protocolVersion: 1, workspaceId: 'primary' } as const;
@@ -22,19 +23,23 @@ describe.each(['memory', 'redis'] as const)(
     let repository: Repository;
     let deployment: Deployment;
     let librechat: LibreChatServer;
+    /** Of a LibreChat with several users; each request has a new token. */
+    let key: SigningKey;
 
     beforeAll(async () => {
       redis = store === 'redis' ? await RedisServer.start() : undefined;
       repository = Repository.create('a');
+      key = new SigningKey(repository.folder);
       deployment = await Deployment.start(repository, {
         ...quickClocks,
         slots: 1,
         bridge: {
           ...quickClocks.bridge,
+          jwt: { keys: { file: key.file } },
           ...(redis === undefined ? {} : { store: { kind: 'redis', url: redis.url } }),
         },
       });
-      librechat = new LibreChatServer(deployment.url, deployment.tokens.caller);
+      librechat = new LibreChatServer(deployment.url, () => key.token());
       writeFileSync(repository.path('AGENTS.md'), 'Be kind.\nBe brief.\n');
       writeFileSync(
         repository.path('lines.txt'),
@@ -268,8 +273,17 @@ describe.each(['memory', 'redis'] as const)(
         const request = { ...envelope, operation: 'list_files' };
         const headers = { 'X-LibreChat-Code-Worker-ID': 'gone' };
         const refused = await librechat.refusal(request, { headers });
-        expect(refused).toMatchObject({ refusal: 'final' });
-        expect([403, 404, 503]).toContain(refused.status);
+        expect(refused).toMatchObject({ status: 403, code: 'WORKER_UNAUTHORIZED', refusal: 'final' });
+      });
+
+      it('the durable request of another of its users', async () => {
+        if (store === 'memory') return;
+        const path = '/workspace-tools/requests';
+        const headers = { 'X-LibreChat-Workspace-Request-Id': 'contract-request-0002' };
+        await librechat.send({ ...envelope, operation: 'list_files' }, { path, headers });
+        const bob = new LibreChatServer(deployment.url, () => key.token({ user: 'bob' }));
+        expect((await bob.ask('GET', `${path}/contract-request-0002`)).status).toBe(404);
+        expect((await librechat.ask('GET', `${path}/contract-request-0002`)).status).toBe(200);
       });
 
       it('somebody without a token', async () => {
@@ -312,7 +326,7 @@ describe.each(['memory', 'redis'] as const)(
           baseURL: `${deployment.url}/v1`,
           authHeaders: async () => {
             attempts.push(attempts.length === 1 ? await letGo() : undefined);
-            return { Authorization: `Bearer ${deployment.tokens.caller}` };
+            return { Authorization: `Bearer ${key.token()}` };
           },
           request: { ...command, command: `echo run >> ${path}` },
           // Else the first attempt alone would wait 30 s.
@@ -347,7 +361,7 @@ describe.each(['memory', 'redis'] as const)(
       const transport = {
         baseURL: `${deployment.url}/v1/`,
         authHeaders: {
-          Authorization: `Bearer ${deployment.tokens.caller}`,
+          Authorization: `Bearer ${key.token()}`,
           'X-LibreChat-Code-Worker-ID': 'w1',
         },
       };

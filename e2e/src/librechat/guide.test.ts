@@ -17,7 +17,7 @@ const pwd = { protocolVersion: 1, operation: 'execute_command', workspaceId: 'ap
 /** What each test below runs. */
 const ran = new Set([
   ...['keys', 'doctor', 'services', 'status', 'create-pairing', 'pair', 'services-of-worker'],
-  ...['remote-status', 'revoke'],
+  ...['remote-status', 'revoke', 'exclude'],
 ]);
 
 let machine: GuideMachine;
@@ -42,6 +42,35 @@ async function expectLane(librechat: LibreChatServer): Promise<void> {
   expect(await librechat.result(request)).toMatchObject({ exitCode: 0, stdout: 'lane/fix-a\n' });
   const alias = { ...request, workspaceId: 'app:web', cwd: '.worktrees/fix-b' };
   expect(await librechat.result(alias)).toMatchObject({ exitCode: 0, stdout: 'lane/fix-b\n' });
+}
+
+/** What agents do who take the prompt for coordinators at its word: each of its commands, as it stands there. */
+async function followPrompt(librechat: LibreChatServer): Promise<void> {
+  const prompt = blockOf('prompt', 'coordinator');
+  const written = (command: RegExp) => {
+    const [found] = command.exec(prompt) ?? [];
+    if (found === undefined) throw new Error(`the prompt has no ${command.source}`);
+    return found;
+  };
+  const inCheckout = { ...pwd, workspaceId: 'app:web' };
+  const run = async (command: string, cwd?: string) => {
+    const result = await librechat.result({ ...inCheckout, command, ...(cwd === undefined ? {} : { cwd }) });
+    expect(result).toMatchObject({ exitCode: 0 });
+    return result;
+  };
+  await run(written(/^ +git worktree add .*$/m));
+  const tasks = ['task-a', 'task-b'];
+  const folders = tasks.map((task) => written(new RegExp(`\\.worktrees/${task}`)));
+  await Promise.all(
+    folders.map((cwd) => run(`touch "$(git branch --show-current)"; git add . && git commit -m Done`, cwd)),
+  );
+  const looked = await run(written(/^ +git log .*$/m));
+  expect(String(Reflect.get(looked, 'stdout')).match(/Done/g)).toHaveLength(2);
+  await run(written(/git worktree remove \.worktrees\/[\w-]+/));
+  expect(await run('ls; ls .worktrees')).toMatchObject({ stdout: expect.stringContaining('task-a') });
+  expect(await run('git worktree list')).not.toMatchObject({
+    stdout: expect.stringContaining('worktrees/task-a'),
+  });
 }
 
 describe('docs/librechat.md', () => {
@@ -93,6 +122,8 @@ describe('docs/librechat.md', () => {
     const status = statusOfGenerationA.parse(JSON.parse(await machine.run('status')));
     expect(status).toMatchObject({ online: true, workerId: 'build1' });
     await expectLane(librechatWith(key));
+    await machine.run('exclude');
+    await followPrompt(librechatWith(key));
   }, 180_000);
 
   it('sets up three machines, and shuts one out', async () => {

@@ -17,11 +17,16 @@ export interface Reply {
  */
 export class LibreChatServer {
   readonly #base: string;
-  readonly #token: string;
+  readonly #token: string | (() => string);
   readonly #workerId: string;
   readonly #agent: Agent | undefined;
 
-  constructor(url: string, token: string, { workerId = 'w1', authority }: ServerOptions = {}) {
+  /** A token that is made anew for each request, or one for all. */
+  constructor(
+    url: string,
+    token: string | (() => string),
+    { workerId = 'w1', authority }: ServerOptions = {},
+  ) {
     this.#base = `${url}/v1`;
     this.#token = token;
     this.#workerId = workerId;
@@ -71,7 +76,7 @@ export class LibreChatServer {
     const reply = await fetch(`${this.#base}${path}`, {
       method,
       headers: {
-        Authorization: `Bearer ${this.#token}`,
+        Authorization: `Bearer ${typeof this.#token === 'string' ? this.#token : this.#token()}`,
         'X-CodeAPI-Expected-Profile': 'stateful',
         'X-LibreChat-Code-Worker-ID': this.#workerId,
         ...headers,

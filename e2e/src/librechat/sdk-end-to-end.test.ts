@@ -6,20 +6,26 @@ import { Repository } from '../rig/repository.js';
 import { before, overlap, spanOf, stamped } from '../rig/stamps.js';
 import { RecordingBridge, type RecordedReply, type RecordedRequest } from './recording-bridge.js';
 import { sdkFolder } from './sdk-folder.js';
+import { SigningKey } from './signing-key.js';
 import { Sdk } from './sdk.js';
 import type { SdkCall, SdkOutcome } from './sdk-call.js';
 
 let sdk: Sdk;
 let repository: Repository;
 let deployment: Deployment;
+let key: SigningKey;
 /** Stands before the real bridge, and keeps what passes. */
 let passing: RecordingBridge;
+/** The status of each reply that it passed on, in order. */
+const passed: { readonly path: string; readonly status: number }[] = [];
 
 /** Where nothing is kept from an earlier run, 250 packages are fetched. */
 beforeAll(async () => {
   sdk = new Sdk(await sdkFolder());
   repository = Repository.create('a', 'b');
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks });
+  key = new SigningKey(repository.folder);
+  const bridge = { ...quickClocks.bridge, jwt: { keys: { file: key.file } } };
+  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks, bridge });
   passing = await RecordingBridge.start(toBridge);
 }, 300_000);
 afterAll(async () => {
@@ -31,6 +37,7 @@ afterAll(async () => {
 
 async function toBridge({ method, path, headers, body }: RecordedRequest): Promise<RecordedReply> {
   const reply = await fetch(`${deployment.url}${path}`, { method, headers, body: JSON.stringify(body) });
+  passed.push({ path, status: reply.status });
   return { status: reply.status, body: await reply.text() };
 }
 
@@ -42,7 +49,7 @@ const callOf = (call: Partial<SdkCall>, baseUrl = `${passing.url}/v1`): SdkCall 
     baseUrl,
     workspaceId: 'primary',
     authHeaders: {
-      Authorization: `Bearer ${deployment.tokens.caller}`,
+      Authorization: `Bearer ${key.token()}`,
       'X-CodeAPI-Expected-Profile': 'stateful',
       'X-LibreChat-Code-Worker-ID': 'w1',
     },
@@ -125,17 +132,26 @@ describe('the unmodified SDK of LibreChat, through a real bridge and worker,', (
     expect(before(a, again) || before(again, a)).toBe(true);
   });
 
-  it.each(['bash', 'programmatic'] as const)('stops %s that its host aborts', async (tool) => {
+  it.each(['bash', 'programmatic'] as const)('stops %s that its host aborts, by its cancel', async (tool) => {
     const code = `touch ${tool}-begun; sleep 100; touch ${tool}-ended`;
     const args = tool === 'bash' ? { command: code } : { code: `${code}; web_search "{}"` };
     const lane = { workspaceId: 'primary', worktree: 'b' };
-    const call = callOf({ tool, args, make: 'bound', lane, abortable: true }, `${deployment.url}/v1`);
+    passing.requests.length = 0;
+    const call = callOf({ tool, args, make: 'bound', lane, abortable: true });
     const running = sdk.begin(call);
     await expect
       .poll(() => existsSync(repository.path(`${tool}-begun`, 'b')), { timeout: 30_000 })
       .toBe(true);
     running.abort();
     expect(await running.outcome).toHaveProperty('error');
+    // What stands between keeps its own connection to the bridge: nothing but the cancel can have stopped it.
+    const path = '/v1/workspaces/primary/lanes/b/exec/programmatic/cancel';
+    await expect.poll(() => passed.filter((reply) => reply.path === path).at(-1)?.status).toBe(202);
+    const [begun, cancel] = passing.requests;
+    const id = begun?.headers['x-librechat-code-request-id'];
+    expect(cancel).toMatchObject({ path, body: { request_id: id } });
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    passed.length = 0;
     await deployment.caller().run('true', 'b');
     expect(existsSync(repository.path(`${tool}-ended`, 'b'))).toBe(false);
   });

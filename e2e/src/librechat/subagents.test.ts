@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { executeWorkspaceTool } from '@codelanes/librechat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { counting } from '../rig/caller.js';
 import { EnvironmentDeployment, EnvironmentFolder } from '../rig/environment.js';
 import { before, overlap, spanOf, stamped } from '../rig/stamps.js';
 import { LibreChatServer } from './librechat-server.js';
@@ -63,15 +64,6 @@ async function start(...routing: readonly string[]): Promise<void> {
   });
 }
 
-/** Waits until that many calls run and wait. */
-async function until(running: number, waiting: number): Promise<void> {
-  const counted = async () => {
-    const view = await deployment.caller().lanes();
-    return [view.running.length, view.waiting.length];
-  };
-  await expect.poll(counted, { timeout: 60_000, interval: 20 }).toEqual([running, waiting]);
-}
-
 describe('three subagents of one conversation, each in a worktree of its own', () => {
   it.each([
     ['a client that knows lanes', []],
@@ -89,11 +81,11 @@ describe('three subagents of one conversation, each in a worktree of its own', (
       const agents = names.map((name) =>
         run(stamped(`${wait}; ${commit(name)}`), { workspaceId, cwd: `.worktrees/${name}` }),
       );
-      await until(3, 0);
+      await deployment.caller().lanesOnce(counting(3, 0));
       const merge =
         'git merge -q -m gathered lane/one lane/two lane/three; ls; git log --format=%s -n 4 HEAD^@';
       const coordinator = run(stamped(merge), { workspaceId });
-      await until(3, 1);
+      await deployment.caller().lanesOnce(counting(3, 1));
       // A call that counts as running may not have begun yet.
       for (const name of names) {
         const mark = environment.path('app', '.worktrees', name, 'begun');

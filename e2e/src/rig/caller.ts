@@ -108,6 +108,15 @@ export class Caller {
     return lanesViewSchema.parse(answer.json);
   }
 
+  /** The lanes once they are so. */
+  async lanesOnce(isSo: (view: LanesView) => boolean): Promise<LanesView> {
+    for (;;) {
+      const view = await this.lanes();
+      if (isSo(view)) return view;
+      await sleep(10);
+    }
+  }
+
   async cancel(callId: string): Promise<CancelReply> {
     const answer = await this.send('POST', `/v1/bridge/calls/${callId}/cancel`, {}, { token: this.#admin });
     return cancelReplySchema.parse(answer.json);
@@ -129,6 +138,11 @@ export class Caller {
 }
 
 export type CommandResult = Extract<WorkspaceToolResult, { operation: 'execute_command' }>;
+
+/** Lanes in which that many calls run and wait; what runs may not have begun yet. */
+export function counting(running: number, waiting: number): (view: LanesView) => boolean {
+  return (view) => view.running.length === running && view.waiting.length === waiting;
+}
 
 /** A call id as a caller proposes it. */
 export function newCallId(): string {

@@ -10,9 +10,16 @@ import { Cli } from './cli.js';
 
 /** A folder with several real repositories, and a definition of it beside. */
 export class EnvironmentFolder {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-e2e-')));
-  readonly root = join(this.folder, 'src');
-  readonly file = join(this.folder, 'environment.yaml');
+  readonly folder: string;
+  readonly root: string;
+  readonly file: string;
+
+  /** @param disk where it is made: another file system than that of temporary files, where a test needs one. */
+  constructor(disk = tmpdir()) {
+    this.folder = realpathSync(mkdtempSync(join(disk, 'codelanes-e2e-')));
+    this.root = join(this.folder, 'src');
+    this.file = join(this.folder, 'environment.yaml');
+  }
 
   /** Each repository has a commit, the file `name.txt` with its name in it, and the worktrees that are asked for. */
   addRepository(name: string, ...worktrees: readonly string[]): void {

@@ -57,6 +57,8 @@ export const registerRequestSchema = z.strictObject({
   takeOver: z.boolean(),
   /** Left out, no lane is closed. */
   quarantined: quarantinedLanesSchema.optional(),
+  /** Calls whose scripts wait for tools here, whatever bridge took their pause; left out, none does. */
+  paused: z.array(callIdSchema).max(limits.slots).optional(),
 });
 export type RegisterRequest = z.infer<typeof registerRequestSchema>;
 
@@ -71,6 +73,8 @@ export const registerReplySchema = z.strictObject({
    * `denied` (its journal does not know the start) or `interrupted`.
    */
   unresolved: z.array(callIdSchema),
+  /** Of the paused calls those that nobody will let go on; left out, none. */
+  forgotten: z.array(callIdSchema).optional(),
 });
 export type RegisterReply = z.infer<typeof registerReplySchema>;
 
@@ -117,6 +121,11 @@ export const pollReplySchema = z.strictObject({
   assignments: z.array(assignmentSchema),
   /** Running calls that the worker is asked to stop. */
   cancellations: z.array(callIdSchema),
+  /**
+   * Lanes in which a call of the worker's runs and for which a command has begun to wait, once for each. A hint of
+   * which nothing may depend: the worker may prepare for the command, which the lane's next call may not be.
+   */
+  expected: z.array(laneSchema).optional(),
 });
 export type PollReply = z.infer<typeof pollReplySchema>;
 

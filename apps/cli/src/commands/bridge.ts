@@ -1,4 +1,5 @@
 import { clientGenerationSchema, CodelanesError, limits } from '@codelanes/protocol';
+import type { BridgeOptions } from '@codelanes/bridge';
 import type { ClientGeneration } from '@codelanes/protocol';
 import type { Command } from 'commander';
 import { Option } from 'commander';
@@ -7,10 +8,10 @@ import { isErrno } from '../connection/private-file.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
 import { CliError } from '../errors/cli-error.js';
-import type { LogLevel } from '../options/log-level.js';
+import { loggerOf } from '../logs/logger.js';
 import { refuseClearText, securityOf } from '../options/bridge-security.js';
 import type { SecurityFlags } from '../options/bridge-security.js';
-import { logLevelOption } from '../options/log-level.js';
+import { withLogOptions, type LogFlags } from '../options/log-flags.js';
 import { refuseExcessWords } from '../options/excess-words.js';
 import { wholeNumber } from '../options/numbers.js';
 import { storeChoiceOf } from '../options/store-choice.js';
@@ -19,7 +20,7 @@ import { announceReady } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
 import { addBridgePairingCommand } from './bridge-pairing.js';
 
-interface BridgeFlags extends StoreFlags, SecurityFlags {
+interface BridgeFlags extends StoreFlags, SecurityFlags, LogFlags {
   readonly host: string;
   readonly port: number;
   readonly generation: ClientGeneration;
@@ -29,7 +30,6 @@ interface BridgeFlags extends StoreFlags, SecurityFlags {
   readonly pairedOnly?: boolean;
   readonly rateLimit: number;
   readonly queueShare?: number;
-  readonly logLevel: LogLevel;
 }
 
 export function addBridgeCommand(program: Command): void {
@@ -84,12 +84,11 @@ export function addBridgeCommand(program: Command): void {
       wholeNumber(1, limits.queueLength),
     )
     .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
-    .addOption(logLevelOption())
-    .allowExcessArguments()
-    .action(async (flags: BridgeFlags) => {
-      refuseExcessWords(bridge);
-      await runBridge(flags);
-    });
+    .allowExcessArguments();
+  withLogOptions(bridge).action(async (flags: BridgeFlags) => {
+    refuseExcessWords(bridge);
+    await runBridge(flags);
+  });
   addBridgePairingCommand(bridge);
 }
 
@@ -102,7 +101,7 @@ async function runBridge(flags: BridgeFlags): Promise<void> {
   // Only this command needs the server; the others start faster without it.
   const { startBridge } = await import('@codelanes/bridge');
   const { toLaneRequest, fromLaneResult } = await import('@codelanes/librechat');
-  const bridge = await startBridge({
+  const options: BridgeOptions = {
     host: flags.host,
     port: flags.port,
     allowNonLoopback: flags.insecureHttp ?? false,
@@ -117,9 +116,9 @@ async function runBridge(flags: BridgeFlags): Promise<void> {
     store,
     rateLimit: flags.rateLimit === 0 ? 'off' : { calls: flags.rateLimit, windowMs: 30_000 },
     scheduler: { principalQueueLength: flags.queueShare },
-    logLevel: flags.logLevel,
     laneRouter: { toLaneRequest, fromLaneResult },
-  }).catch((error: unknown) => {
+  };
+  const bridge = await startBridge(options, loggerOf('bridge', flags, 1)).catch((error: unknown) => {
     throw startFailure(error, flags);
   });
   if (!announceReady({ kind: 'bridge', url: bridge.url })) {

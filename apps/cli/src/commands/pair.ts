@@ -5,6 +5,7 @@ import { authorityFlag, readAuthority } from '../connection/authority.js';
 import { parseBridgeUrl } from '../connection/bridge-url.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { CliError } from '../errors/cli-error.js';
+import { shellLine } from '../exec/shell-line.js';
 
 interface PairFlags {
   readonly caFile?: string;
@@ -42,7 +43,9 @@ async function pair(url: string, code: string, flags: PairFlags): Promise<void> 
     const { workerId, keyFile } = await pairWorker({ bridgeUrl, code, stateDir, authority });
     console.log(`This machine is the worker ${workerId} of ${bridgeUrl}.`);
     console.log(`Its key: ${keyFile}`);
-    console.log(`Start it with: codelanes worker --worker-id ${workerId} --root DIR`);
+    const where = flags.state === undefined ? [] : ['--state', flags.state];
+    const words = ['codelanes', 'worker', ...where, '--worker-id', workerId, '--root', 'DIR'];
+    console.log(`Start it with: ${shellLine(words)}`);
   } catch (error) {
     if (!(error instanceof PairingFailed)) throw error;
     throw new CliError(error.message, 'This machine is no worker of that bridge yet.', { cause: error });

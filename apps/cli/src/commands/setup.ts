@@ -12,13 +12,16 @@ interface SetupFlags {
   readonly state?: string;
 }
 
-const laneArgument = ['<lane>', 'as "codelanes lanes" shows it, like primary/api/.worktrees/a'] as const;
+const laneArgument = [
+  '<lane>',
+  'as "codelanes setup status" shows it, like primary/api/.worktrees/a',
+] as const;
 const stateOption = ['--state <dir>', 'state folder of the worker'] as const;
 
 export function addSetupCommand(program: Command): void {
   const setup = program
     .command('setup')
-    .description('how far lanes are with the setup of their repository, on the machine of the worker');
+    .description('how far lanes and environments are with their setup, on the machine of the worker');
   setup
     .command('status')
     .description('show the last run in each lane')
@@ -55,8 +58,14 @@ async function retry(text: string, flags: SetupFlags): Promise<void> {
       `Watch it with "codelanes setup log ${where}", or stop it first with "codelanes cancel ${listed.record.call}".`,
     );
   }
+  if (listed.retry === undefined) {
+    throw new CliError(
+      `${where} is an environment: its setup runs whenever its worker starts, and at no other time.`,
+      `Mend what "codelanes setup log ${where}" shows, then start the worker again; nothing has to be cleared.`,
+    );
+  }
   const { requestRetry } = await import('@codelanes/worker');
-  requestRetry(listed);
+  requestRetry(listed.retry);
   console.log(`The worker will set ${where} up again: at once where it runs, else at its next start.`);
 }
 

@@ -31,6 +31,9 @@ const nodeFlags = ['--no-parallel-scavenge'];
 /** Starting a sandbox copies the map of the worker's memory: a small nursery leaves a third less of it to copy. */
 const workerNodeFlags = [...nodeFlags, '--max-semi-space-size=1'];
 
+/** Its terminal is a person's. */
+const logArgs = ['--log-format', 'text'];
+
 /** All callers of this machine share one token, so that no share is to be kept for others. */
 const ownMachineArgs = ['--rate-limit', '0', '--queue-share', String(limits.queueLength)];
 
@@ -72,7 +75,7 @@ async function serve(flags: UpFlags, state: string): Promise<void> {
   const bridge = new ManagedChild({
     name: 'bridge',
     nodeFlags,
-    args: () => ['--port', String(port), '--state', state, ...ownMachineArgs],
+    args: () => ['--port', String(port), '--state', state, ...logArgs, ...ownMachineArgs],
     say,
   });
   const worker = new ManagedChild({
@@ -102,7 +105,7 @@ async function serve(flags: UpFlags, state: string): Promise<void> {
       await stop;
     }
     say(
-      'Stopping: nothing new is taken, calls that run have half a minute to end. Ctrl-C again ends them at once.',
+      'Stopping: nothing new is taken, calls that run have 20 seconds to end. Ctrl-C again ends them at once.',
     );
   } finally {
     // The bridge first: it turns away what waits and has what runs ended, for which it needs the worker.
@@ -154,6 +157,7 @@ function workerArgs(
     ...['--worker-id', workerId],
     ...['--bridge', url],
     ...['--state', state],
+    ...logArgs,
     ...(allowRoot === true ? ['--allow-root'] : []),
   ];
 }

@@ -3,15 +3,15 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { limits } from '@codelanes/protocol';
 import type { Command } from 'commander';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { authorityFlag, readAuthority } from '../connection/authority.js';
 import { defaultPort } from '../connection/default-port.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { workerAccess } from '../connection/worker-access.js';
 import { CliError } from '../errors/cli-error.js';
 import { workerFailure } from '../errors/worker-failure.js';
-import type { LogLevel } from '../options/log-level.js';
-import { logLevelOption } from '../options/log-level.js';
+import { loggerOf } from '../logs/logger.js';
+import { withLogOptions, type LogFlags } from '../options/log-flags.js';
 import { refuseExcessWords } from '../options/excess-words.js';
 import { repeated } from '../options/lists.js';
 import { wholeNumber } from '../options/numbers.js';
@@ -20,7 +20,7 @@ import { stopRequested } from '../processes/stop-request.js';
 
 export const defaultSlots = 4;
 
-interface WorkerFlags {
+interface WorkerFlags extends LogFlags {
   readonly root?: readonly string[];
   readonly environment?: readonly string[];
   readonly linkedWorktreeLanes?: boolean;
@@ -33,7 +33,6 @@ interface WorkerFlags {
   readonly takeOver?: boolean;
   readonly insecureHttp?: boolean;
   readonly caFile?: string;
-  readonly logLevel: LogLevel;
 }
 
 export function addWorkerCommand(program: Command): void {
@@ -58,19 +57,18 @@ export function addWorkerCommand(program: Command): void {
     .option('--allow-root', 'serve although this is root; the walls are hardened for it')
     .option('--take-over', 'replace another live worker that has this identity')
     .option(authorityFlag.flags, `${authorityFlag.description}; a paired worker has it`)
-    .option('--insecure-http', 'allow plain http to another machine: the token travels in clear text')
-    .addOption(logLevelOption())
-    .action(async (flags: WorkerFlags) => {
-      refuseExcessWords(command, '--root');
-      await runWorker(flags);
-    });
+    .option('--insecure-http', 'allow plain http to another machine: the token travels in clear text');
+  withLogOptions(command).action(async (flags: WorkerFlags) => {
+    refuseExcessWords(command, '--root');
+    await runWorker(flags);
+  });
 }
 
 async function runWorker(flags: WorkerFlags): Promise<void> {
   const state = flags.state ?? defaultStateFolder();
   await ensureStateFolder(state);
   const workerId = flags.workerId ?? hostname();
-  const log = pino({ name: 'codelanes-worker', level: flags.logLevel }, pino.destination(2));
+  const log = loggerOf('worker', flags, 2);
   try {
     const { startWorker } = await workerPackage();
     const roots = await rootsOf(flags, log);

@@ -50,7 +50,10 @@ describe('examine', { timeout: 60_000 }, () => {
         laneRouting: 'by-path',
         root: {
           lane: 'primary',
-          worktrees: { offered: false, why: expect.stringContaining('its repositories') },
+          worktrees: {
+            offered: false,
+            why: 'It is no checkout; its repositories have lanes of their own.',
+          },
         },
         repositories: [
           {

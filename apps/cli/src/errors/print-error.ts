@@ -28,7 +28,7 @@ const nextByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   FORBIDDEN:
     'Name the file of the other token with --token-file: "exec" takes the one for callers, all else the one for admin.',
   WORKER_MISMATCH:
-    'Name by --workspace, --repository and --worktree what the worker serves; what it said at its start tells why it has no lanes there, or runs no commands.',
+    'Nothing ran. Mend what is missing, or name by --workspace, --repository and --worktree what the worker serves; what it said at its start tells why it has no lanes there.',
   WORKSPACE_QUEUE_TIMEOUT:
     'Nothing ran. See what is in the way with "codelanes lanes", or be more patient with --queue-wait.',
   EXECUTION_ABORTED: 'What it had already changed stays.',

@@ -33,6 +33,14 @@ describe('the setups of lanes for people', () => {
     expect(line).toContain('\\u001b]0;owned\\u0007\\u001b[2J');
   });
 
+  it('say of an environment that its worker is to be started again', () => {
+    const ended = { ...begun, lane: ['primary'], endedAt: 3_000 };
+    expect(lineOf({ ...ended, state: 'interrupted' })).toContain('run again when its worker starts');
+    expect(
+      lineOf({ ...ended, state: 'failed', reason: 'Its setup ended with status 3.', logEnd: '' }),
+    ).toMatch(/^primary +failed .*See why with "codelanes setup log primary", then start the worker again$/);
+  });
+
   it('say so where there are none', () => {
     expect(setupsText([], 0)).toBe('No lane has been set up yet.');
   });

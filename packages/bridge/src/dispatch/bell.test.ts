@@ -19,8 +19,8 @@ it('remembers one ring that nobody waited for', async () => {
 
 it('ends a wait when its time is over', async () => {
   const bell = new Bell();
-  await expect(bell.wait(1)).resolves.toBeUndefined();
-  await expect(bell.wait(0)).resolves.toBeUndefined();
+  await expect(bell.wait(1)).resolves.toBe(false);
+  await expect(bell.wait(0)).resolves.toBe(false);
 });
 
 it('rings for a signal that aborts, for one that has, and no more once taken off', async () => {
@@ -32,5 +32,5 @@ it('rings for a signal that aborts, for one that has, and no more once taken off
   await wait;
   takeOff();
   bell.ringOnAbort(controller.signal);
-  await expect(bell.wait(forever)).resolves.toBeUndefined();
+  await expect(bell.wait(forever)).resolves.toBe(true);
 });

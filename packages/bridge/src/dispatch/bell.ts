@@ -12,8 +12,8 @@ export class Bell {
     this.#wake?.();
   };
 
-  /** Resolves at the next ring, or after that many milliseconds. */
-  async wait(ms: number): Promise<void> {
+  /** Resolves at the next ring, or after that many milliseconds; whether it was rung. */
+  async wait(ms: number): Promise<boolean> {
     if (!this.#rung && ms > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -24,7 +24,9 @@ export class Bell {
       });
       this.#wake = undefined;
     }
+    const wasRung = this.#rung;
     this.#rung = false;
+    return wasRung;
   }
 
   /** Rings when the signal aborts, at once where it has; the returned function ends that. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { CallState, Lane, ProgrammaticContinuation, ToolResult } from '@codelanes/protocol';
+import type { Lane, ProgrammaticContinuation, ToolResult } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
 import type { PausedCall, SchedulerStore } from '../scheduler/store.js';
 import { callIdOfToken, isTokenOf } from './continuation-token.js';
 import type { Dispatcher, ScriptEnd } from './dispatcher.js';
+import { isOver } from './outcome.js';
 import type { RequestNames } from './request-names.js';
 
 /** Who sends a programmatic request, and under which name of its own. */
@@ -100,10 +101,6 @@ export class Continuations {
     await this.#store.cancel(callId);
     return true;
   }
-}
-
-function isOver(state: CallState): boolean {
-  return state === 'settled' || state === 'withdrawn' || state === 'interrupted';
 }
 
 function resultsOf(

@@ -1,4 +1,4 @@
-import type { CallResult, WorkspaceToolResult } from '@codelanes/protocol';
+import type { CallResult, CallState, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError, isWorkspaceToolResult, resultFault } from '@codelanes/protocol';
 import type { CallEnd, NewToolCall } from '../scheduler/store.js';
 
@@ -45,4 +45,9 @@ export function resultInvalid(fault: string): CodelanesError {
 /** The call started, or may have, and nobody can say how it ended. */
 export function outcomeUnknown(reason: string): CodelanesError {
   return new CodelanesError('ASSIGNMENT_EXPIRED', `The outcome of the call is unknown: ${reason}`);
+}
+
+/** Whether a call has ended, however. */
+export function isOver(state: CallState): boolean {
+  return state === 'settled' || state === 'withdrawn' || state === 'interrupted';
 }

@@ -1,4 +1,4 @@
-import type { Assignment } from '@codelanes/protocol';
+import type { Assignment, Lane } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
 import type { Fetched, RegistrationFence, SchedulerStore, WorkerFence } from '../scheduler/store.js';
 import { Bell } from './bell.js';
@@ -13,7 +13,16 @@ export interface Polled {
   readonly heldMs: number;
   readonly assignments: readonly Assignment[];
   readonly cancellations: readonly string[];
+  /** Lanes for which a command has begun to wait. */
+  readonly expected: readonly Lane[];
 }
+
+export interface BatchOptions {
+  /** Whether batches may come that merely tell what to expect. */
+  readonly hints?: boolean | undefined;
+}
+
+const nothing = { assignments: [], cancellations: [] } as const;
 
 /** The one open long poll of each incarnation of a worker. */
 export class WorkerPolls {
@@ -43,31 +52,41 @@ export class WorkerPolls {
    *
    * @throws CodelanesError as the store refuses it, such as `WORKER_FENCED`; `BRIDGE_STOPPING`.
    */
-  async *batches(worker: RegistrationFence, waitMs: number, connection: Connection): AsyncGenerator<Polled> {
+  async *batches(
+    worker: RegistrationFence,
+    waitMs: number,
+    connection: Connection,
+    { hints = false }: BatchOptions = {},
+  ): AsyncGenerator<Polled> {
     if (this.#stopping.signal.aborted) {
       throw new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; there is nothing to fetch.');
     }
     const startedAt = performance.now();
     const superseded = this.#takePlace(worker);
     const bell = new Bell();
+    const heard = new Heard(bell.ring);
     const signals = [superseded.signal, this.#stopping.signal, connection.gone];
     const unsubscribe = [
-      this.#store.onWorker(worker.workerId, bell.ring),
+      this.#store.onWorker(worker.workerId, heard.ofChange),
+      ...(hints ? [this.#store.onExpected(worker.workerId, heard.ofExpected)] : []),
       ...signals.map((signal) => bell.ringOnAbort(signal)),
     ];
     try {
       for (;;) {
         const heldMs = Math.floor(performance.now() - startedAt);
         if (!connection.isOpen() || signals.some((signal) => signal.aborted)) {
-          yield { heldMs, assignments: [], cancellations: [] };
+          yield { heldMs, ...nothing, expected: [] };
           return;
         }
-        const { assignments, cancellations } = await this.#fetch(worker);
-        const isEmpty = assignments.length === 0 && cancellations.length === 0;
+        const { assignments, cancellations } = heard.takeChange() ? await this.#fetch(worker) : nothing;
+        const expected = heard.takeExpected();
+        const brings = assignments.length + cancellations.length;
         const leftMs = waitMs - (performance.now() - startedAt);
-        if (!isEmpty || leftMs <= 0) yield { heldMs, assignments, cancellations };
-        if (isEmpty && leftMs <= 0) return;
-        if (isEmpty) await bell.wait(Math.min(leftMs, recheckMs));
+        const isOver = leftMs <= 0 && brings === 0;
+        if (brings + expected.length > 0 || isOver) yield { heldMs, assignments, cancellations, expected };
+        if (isOver) return;
+        // What was fetched may not have been all there is, and a ring may be lost.
+        if (brings > 0 || !(await bell.wait(Math.min(leftMs, recheckMs)))) heard.ofChange();
       }
     } finally {
       for (const end of unsubscribe) end();
@@ -91,6 +110,37 @@ export class WorkerPolls {
     this.#open.get(placeOf(worker))?.abort();
     this.#open.set(placeOf(worker), place);
     return place;
+  }
+}
+
+/** What a poll has heard of its worker since it last looked. */
+class Heard {
+  readonly #ring: () => void;
+  #changed = true;
+  readonly #expected: Lane[] = [];
+
+  constructor(ring: () => void) {
+    this.#ring = ring;
+  }
+
+  readonly ofChange = (): void => {
+    this.#changed = true;
+    this.#ring();
+  };
+
+  readonly ofExpected = (lane: Lane): void => {
+    this.#expected.push(lane);
+    this.#ring();
+  };
+
+  takeChange(): boolean {
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed;
+  }
+
+  takeExpected(): readonly Lane[] {
+    return this.#expected.splice(0);
   }
 }
 

@@ -3,6 +3,8 @@ import type { KeptRecord, PairingFile } from './pairing-file.js';
 
 /** Between two looks for nonces that may be forgotten. */
 const sweepMs = 60_000;
+/** A clock that is ahead is written down with this much more, so that not every request of its worker is a write. */
+const aheadMs = 5_000;
 
 /** The pairings of one bridge; kept in a file where it is given one. */
 export class MemoryPairingStore implements PairingStore {
@@ -12,6 +14,8 @@ export class MemoryPairingStore implements PairingStore {
   readonly #file: PairingFile | undefined;
   readonly #now: () => number;
   readonly #openedAt: number;
+  /** Until when each worker whose clock was ahead may have signed what an earlier bridge let pass. */
+  readonly #signedUntil: ReadonlyMap<string, number>;
   #sweptAt: number;
   /** Changes are made one after the other, as each has to be in the file before it is told of. */
   #last: Promise<unknown> = Promise.resolve();
@@ -21,6 +25,7 @@ export class MemoryPairingStore implements PairingStore {
     this.#file = file;
     this.#now = now;
     this.#openedAt = now();
+    this.#signedUntil = new Map([...records].map(([key, { until }]) => [key, until]));
     this.#sweptAt = this.#openedAt;
   }
 
@@ -43,19 +48,20 @@ export class MemoryPairingStore implements PairingStore {
     next: string | undefined,
     keptMs: number,
   ): Promise<boolean> {
-    const change = this.#last.then(() => this.#replace(name, expected, next, keptMs));
-    this.#last = change.catch(() => undefined);
-    return change;
+    return this.#inTurn(() => this.#replace(name, expected, next, keptMs));
   }
 
   /** What was signed before the start may have been used then: of that nothing is known any more. */
-  useNonce(workerId: string, nonce: string, signedAt: number, keptMs: number): Promise<boolean> {
+  async useNonce(workerId: string, nonce: string, signedAt: number, keptMs: number): Promise<boolean> {
     const now = this.#now();
     this.#sweep(now);
+    const clock = clockOf(workerId);
+    const isSignedSince = signedAt >= this.#openedAt && signedAt > (this.#signedUntil.get(clock) ?? 0);
     const key = `${workerId} ${nonce}`;
-    const isNew = signedAt >= this.#openedAt && (this.#nonces.get(key) ?? 0) <= now;
-    if (isNew) this.#nonces.set(key, now + keptMs);
-    return Promise.resolve(isNew);
+    if (!isSignedSince || (this.#nonces.get(key) ?? 0) > now) return false;
+    this.#nonces.set(key, now + keptMs);
+    if (signedAt > now) await this.#inTurn(() => this.#noteAhead(clock, signedAt));
+    return true;
   }
 
   watch(listener: (workerId: string | undefined) => void): () => void {
@@ -75,15 +81,32 @@ export class MemoryPairingStore implements PairingStore {
   ): Promise<boolean> {
     const key = keyOf(name);
     if (this.#find(key) !== expected) return false;
+    await this.#keep(key, next === undefined ? undefined : { text: next, until: this.#now() + keptMs });
+    if ('worker' in name) for (const listener of this.#listeners) listener(name.worker);
+    return true;
+  }
+
+  /** After a restart such a proof would be one that was signed since. */
+  async #noteAhead(clock: string, signedAt: number): Promise<void> {
+    const isNoted = signedAt <= (this.#records.get(clock)?.until ?? 0);
+    if (this.#file === undefined || isNoted) return;
+    await this.#keep(clock, { text: '', until: signedAt + aheadMs });
+  }
+
+  async #keep(key: string, record: KeptRecord | undefined): Promise<void> {
     const records = new Map(this.#records);
-    if (next === undefined) records.delete(key);
-    else records.set(key, { text: next, until: this.#now() + keptMs });
+    if (record === undefined) records.delete(key);
+    else records.set(key, record);
     for (const [each, { until }] of records) if (until <= this.#now()) records.delete(each);
     await this.#file?.write(records);
     this.#records.clear();
-    for (const [each, record] of records) this.#records.set(each, record);
-    if ('worker' in name) for (const listener of this.#listeners) listener(name.worker);
-    return true;
+    for (const [each, kept] of records) this.#records.set(each, kept);
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(change);
+    this.#last = done.catch(() => undefined);
+    return done;
   }
 
   #find(key: string): string | undefined {
@@ -96,6 +119,10 @@ export class MemoryPairingStore implements PairingStore {
     this.#sweptAt = now;
     for (const [key, until] of this.#nonces) if (until <= now) this.#nonces.delete(key);
   }
+}
+
+function clockOf(workerId: string): string {
+  return `clock ${workerId}`;
 }
 
 function keyOf(name: RecordName): string {

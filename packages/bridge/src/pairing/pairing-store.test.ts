@@ -146,6 +146,18 @@ describe.each(pairingStoresUnderTest.filter(({ isShared }) => isShared))(
 describe.each(pairingStoresUnderTest.filter(({ isLasting }) => isLasting))(
   'the pairings in $name',
   ({ make }) => {
+    it('do not let a nonce pass again after a restart, of a clock that is ahead either', async () => {
+      const open = await make();
+      const first = await open();
+      const [used, signedAt] = [nonce(), Date.now() + 30_000];
+      expect(await first.useNonce('laptop', used, signedAt, minute)).toBe(true);
+      await first.close();
+      const second = await open();
+      expect(await second.useNonce('laptop', used, signedAt, minute)).toBe(false);
+      expect(await second.useNonce('laptop', nonce(), signedAt + 6_000, minute)).toBe(true);
+      expect(await second.useNonce('desktop', nonce(), Date.now() + 5, minute)).toBe(true);
+    });
+
     it('are there after a restart', async () => {
       const open = await make();
       const first = await open();

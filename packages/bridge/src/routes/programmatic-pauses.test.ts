@@ -10,7 +10,7 @@ import {
   runScript,
   toolCall,
 } from '../server/testing/scripts.js';
-import { TestBridge } from '../server/testing/test-bridge.js';
+import { randomId, TestBridge } from '../server/testing/test-bridge.js';
 import { TestWorker } from '../server/testing/test-worker.js';
 
 let bridge: TestBridge;
@@ -104,6 +104,20 @@ describe('a script that waits for tools', () => {
     expect((await continued).json).toMatchObject({ status: 'completed' });
     await worker.settleCommand(await worker.next());
     await checkout;
+  });
+
+  it('is forgotten, and its worker told so when it comes again, where nobody can let it go on', async () => {
+    const { assignment, answer } = await paused();
+    const { callId } = assignment;
+    await bridge.send(`/v1/bridge/calls/${callId}/cancel`, { as: 'admin', body: {} });
+    const other = await paused();
+    const asked = [callId, other.assignment.callId, randomId()];
+    const { forgotten } = await worker.register({ takeOver: true, paused: asked });
+    expect(forgotten).toEqual([asked[0], asked[2]]);
+    expect((await goOn(bridge, answer)).status).toBe(404);
+    const continued = goOn(bridge, other.answer);
+    await endScript(worker, await worker.next());
+    expect((await continued).status).toBe(200);
   });
 
   it('is cancelled where its caller went away while it ran on', async () => {

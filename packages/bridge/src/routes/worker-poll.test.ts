@@ -62,6 +62,26 @@ it('brings one batch after the other on one reply where the poll asks for a stre
   expect(await batches.next()).toEqual({ done: true, value: undefined });
 });
 
+it('tells on a stream for which lane a command begins to wait, and not on a mere poll', async () => {
+  const batches = worker.batches(25_000);
+  const begun = batches.next();
+  const first = execute(bridge, commandIn('a'));
+  const [running] = (await begun).value?.assignments ?? [];
+  const hint = batches.next();
+  const second = execute(bridge, commandIn('a'));
+  expect((await hint).value).toMatchObject({ assignments: [], expected: [running?.lane] });
+  const poll = worker.poll(25_000);
+  expect((await batches.next()).value).toMatchObject({ assignments: [] });
+  const third = execute(bridge, commandIn('a'));
+  if (running === undefined) throw new Error('Nothing runs.');
+  await worker.settleCommand(running);
+  const { assignments, expected } = await poll;
+  expect(expected).toBeUndefined();
+  for (const assignment of assignments) await worker.settleCommand(assignment);
+  await worker.settleCommand(await worker.next());
+  await Promise.all([first, second, third]);
+});
+
 it('ends a stream when its wait is over, with an empty batch', async () => {
   const said: unknown[] = [];
   for await (const { assignments } of worker.batches(1)) said.push(assignments);

@@ -23,17 +23,18 @@ export function workerPollRoute(app: FastifyInstance, context: RouteContext): vo
     const worker = { workerId, incarnationId, registrationId };
     const connection = workerConnectionOf(request, reply, context);
     if (stream !== true) return replyOf(await polls.poll(worker, waitMs, connection));
-    await sendEach(reply, polls.batches(worker, waitMs, connection));
+    await sendEach(reply, polls.batches(worker, waitMs, connection, { hints: true }));
     return reply;
   });
 }
 
-function replyOf({ heldMs, assignments, cancellations }: Polled): PollReply {
+function replyOf({ heldMs, assignments, cancellations, expected }: Polled): PollReply {
   return {
     version: workerWireVersion,
     heldMs,
     assignments: [...assignments],
     cancellations: [...cancellations],
+    ...(expected.length === 0 ? {} : { expected: [...expected] }),
   };
 }
 

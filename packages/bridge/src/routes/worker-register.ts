@@ -1,7 +1,8 @@
 import type { Capabilities, RegisterReply, RegisterRequest } from '@codelanes/protocol';
 import { CodelanesError, laneOf, registerRequestSchema, workerWireVersion } from '@codelanes/protocol';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { NodeCapacity } from '../scheduler/store.js';
+import { isOver } from '../dispatch/outcome.js';
+import type { NodeCapacity, SchedulerStore } from '../scheduler/store.js';
 import { identityOf } from './admission.js';
 import type { RouteContext } from './context.js';
 import { malformed, parseWorkerBody } from './parse.js';
@@ -13,7 +14,7 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
   const { store, settings } = context;
   app.post('/v1/workers/:id/register', admitWorker(context), async (request) => {
     const workerId = workerIdOf(request);
-    const { version: _version, ...offer } = parseWorkerBody(registerRequestSchema, request.body);
+    const { version: _version, paused = [], ...offer } = parseWorkerBody(registerRequestSchema, request.body);
     if (offer.workerId !== workerId) throw malformed('body.workerId: expected the id that the path names');
     if (identityOf(request).enrolmentId === undefined) await refusePaired(context, workerId);
     const slots = Math.min(offer.slots, settings.slots);
@@ -34,7 +35,21 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
       leaseTtlMs: settings.leaseTtlMs,
       renewEveryMs: settings.renewEveryMs,
       unresolved: [...registered.unresolved],
+      forgotten: await forgottenOf(store, workerId, paused),
     } satisfies RegisterReply;
+  });
+}
+
+/** A bridge that was started anew knows nothing of them; others may have ended meanwhile. */
+async function forgottenOf(
+  store: SchedulerStore,
+  workerId: string,
+  paused: readonly string[],
+): Promise<string[]> {
+  const calls = await Promise.all(paused.map((callId) => store.call(callId)));
+  return paused.filter((_, index) => {
+    const call = calls[index];
+    return call?.workerId !== workerId || isOver(call.view.state);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { CallState, LanesView, Lease, Pause, Report, Settlement, ToolResult } from '@codelanes/protocol';
+import type { CallState, Lane, LanesView, Lease, Pause, Report, Settlement, ToolResult } from '@codelanes/protocol';
 import { isEnded } from './memory/call-record.js';
 import { resume, viewPaused } from './memory/pausing.js';
 import { fetch, renew, report, settle } from './memory/leasing.js';
@@ -123,6 +123,10 @@ export class MemoryStore implements SchedulerStore {
 
   onWorker(workerId: string, listener: () => void): () => void {
     return this.#memory.workerListeners.on(workerId, listener);
+  }
+
+  onExpected(workerId: string, listener: (lane: Lane) => void): () => void {
+    return this.#memory.expectations.on(workerId, listener);
   }
 
   onLoss(listener: (loss: Loss) => void): () => void {

@@ -161,3 +161,29 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
     expect((await worker.fetch()).calls).toEqual([second]);
   });
 });
+
+describe('a bridge on a Redis Cluster whose nodes are started anew one after the other', () => {
+  it('is woken as before, whichever of them it had listened at', async () => {
+    const cluster = await RedisCluster.start({ appendOnly: true });
+    const [listening, other] = [1, 2].map(() => new RedisStore({ address: { clusterUrls: cluster.urls } }));
+    try {
+      if (listening === undefined || other === undefined) throw new Error('two bridges were started');
+      const worker = new WorkerAtStore({ store: other, clock: new ManualClock() });
+      await worker.register();
+      const rings: string[] = [];
+      listening.onWorker('worker', () => rings.push('ring'));
+      for (const restart of cluster.restarts) {
+        await restart();
+        // Nobody is told of what happens while the subscription is made again.
+        await vi.waitFor(async () => {
+          rings.length = 0;
+          await worker.settle(await worker.run(a));
+          expect(rings).not.toEqual([]);
+        }, 20_000);
+      }
+    } finally {
+      await Promise.all([listening?.close(), other?.close()]);
+      await cluster.stop();
+    }
+  }, 90_000);
+});

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from './manual-clock.js';
 import { RedisStore } from './redis-store.js';
+import { Entrance } from './testing/entrance.js';
 import { RedisServer } from './testing/redis-server.js';
 import { done, WorkerAtStore } from './testing/worker-at-store.js';
 
@@ -183,6 +184,30 @@ describe('bridges that share a Redis', () => {
       expect(await worker.settle(runs)).toBe(true);
       expect((await worker.fetch()).calls).toEqual([waits]);
     });
+
+    it('gives way to its replica go on there, also where the old one is reached for a while', async () => {
+      const [old, replica] = await Promise.all([RedisServer.start(), RedisServer.start()]);
+      const entrance = await Entrance.to(old.port);
+      try {
+        await replica.ask((client) => client.replicaof('127.0.0.1', old.port));
+        const worker = await workerAt(bridge({ url: `redis://127.0.0.1:${entrance.port}` }));
+        const [runs, waits] = [await worker.run(a), await worker.submit(a)];
+        await vi.waitFor(async () => {
+          expect(await old.ask((client) => client.wait(1, 100))).toBe(1);
+        }, 10_000);
+        await replica.ask((client) => client.replicaof('NO', 'ONE'));
+        await old.ask((client) => client.replicaof('127.0.0.1', replica.port));
+        // The connections that are open still lead to the old one, which takes no writes any more.
+        entrance.leadTo(replica.port);
+        expect(await worker.settle(runs)).toBe(true);
+        expect((await worker.fetch()).calls).toEqual([waits]);
+        expect(await replica.ask((client) => client.info('replication'))).toContain('role:master');
+      } finally {
+        await Promise.all(open.splice(0).map((store) => store.close()));
+        entrance.close();
+        await Promise.all([old.stop(), replica.stop()]);
+      }
+    }, 60_000);
 
     it('cannot be reached say so, with a code that may be tried again', async () => {
       const store = bridge({ url: 'redis://127.0.0.1:1' });

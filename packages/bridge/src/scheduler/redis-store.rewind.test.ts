@@ -30,7 +30,10 @@ async function oneRedis(): Promise<Deployment> {
 }
 
 async function redisCluster(): Promise<Deployment> {
-  const cluster = await RedisCluster.start({ appendOnly: true });
+  return clusterAs(await RedisCluster.start({ appendOnly: true }));
+}
+
+function clusterAs(cluster: RedisCluster): Deployment {
   return {
     address: { clusterUrls: cluster.urls },
     serverOf: (key) => cluster.serverOf(key),
@@ -183,6 +186,34 @@ describe.each([
       expect(await store.end(script)).toMatchObject({ how: 'interrupted' });
     });
   });
+});
+
+describe('a replica of a Redis Cluster that takes over without the last seconds', () => {
+  it('hands nothing over that had left the queue, and starts nothing twice', async () => {
+    const cluster = await RedisCluster.start();
+    deployment = clusterAs(cluster);
+    try {
+      const store = bridge(60_000);
+      const worker = await workerAt(store);
+      const runs = await worker.run(a);
+      const [gone, stays] = [await worker.submit(a), await worker.submit(b, { pool: 'file' })];
+      const old = await serverOfWorker();
+      const replica = await cluster.addReplicaOf(old);
+      replica.signal('SIGSTOP');
+      // What had been sent it would still read when it goes on.
+      await old.ask((client) => client.call('CLIENT', 'KILL', 'TYPE', 'REPLICA'));
+      expect(await store.withdraw(gone, 'deadline')).toMatchObject({ withdrawn: true });
+      await old.kill();
+      replica.signal('SIGCONT');
+      expect(await onceReached(() => worker.settle(runs))).toBe(true);
+      expect((await onceReached(() => worker.fetch())).calls).toEqual([stays]);
+      expect(await replica.ask((client) => client.info('replication'))).toContain('role:master');
+      expect(await store.end(gone)).toMatchObject({ how: 'withdrawn' });
+    } finally {
+      await Promise.all(open.splice(0).map((store) => store.close()));
+      await cluster.stop();
+    }
+  }, 90_000);
 });
 
 describe('a bridge whose Redis was away', () => {

@@ -3,6 +3,7 @@ import {
   callStateSchema,
   CodelanesError,
   type CallState,
+  type Lane,
   type LanesView,
   type Lease,
   type Pause,
@@ -353,6 +354,10 @@ export class RedisStore implements SchedulerStore {
 
   onWorker(workerId: string, listener: () => void): () => void {
     return this.#wakes.onWorker(workerId, listener);
+  }
+
+  onExpected(workerId: string, listener: (lane: Lane) => void): () => void {
+    return this.#wakes.onExpected(workerId, listener);
   }
 
   onLoss(listener: (loss: Loss) => void): () => void {

@@ -36,6 +36,11 @@ export class RunningIndex {
     return commands;
   }
 
+  /** Whether a command that has all of exactly that lane runs. */
+  hasCommandOf(lane: readonly string[]): boolean {
+    return this.#lanes.oldestExclusive(lane)?.pool === 'command';
+  }
+
   /** Running calls of a principal, of either pool; those of the system never count. */
   ofPrincipal(principal: string): number {
     return principal === systemPrincipal ? 0 : (this.#principals.get(principal)?.size ?? 0);

@@ -60,6 +60,23 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
       });
     });
 
+    it('tells whoever asks for which lane a command waits behind one that runs there, and of no other call', async () => {
+      const lanes: unknown[] = [];
+      const off = worker.store.onExpected('worker', (lane) => lanes.push(lane));
+      await worker.store.worker('worker');
+      await worker.submit(a);
+      await worker.submit(b);
+      expect(lanes).toEqual([]);
+      await worker.submit(a);
+      await vi.waitFor(() => {
+        expect(lanes).toEqual([a]);
+      });
+      off();
+      await worker.submit(b);
+      await worker.fetch();
+      expect(lanes).toEqual([a]);
+    });
+
     it('wakes whoever polls for the worker when something can be fetched, and nobody after that', async () => {
       const rings: unknown[] = [];
       const off = worker.store.onWorker('worker', () => rings.push('ring'));

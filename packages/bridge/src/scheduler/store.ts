@@ -131,7 +131,10 @@ export interface SchedulerStore {
    */
   resume(callId: string, results: readonly ToolResult[]): Promise<Resumed | undefined>;
 
-  /** How a call ended, while that is remembered (at least a minute), or `undefined` while it has not. */
+  /**
+   * How a call ended, or `undefined` while it has not. It is remembered for a minute, if there is room for so many
+   * results: else the oldest are forgotten earlier.
+   */
   end(callId: string): Promise<CallEnd | undefined>;
 
   /** One call as its caller may see it; of calls of other principals only lane and age are told. */
@@ -154,6 +157,12 @@ export interface SchedulerStore {
 
   /** Calls back soon after there is something for the worker to fetch, until the returned function is called. */
   onWorker(workerId: string, listener: () => void): () => void;
+
+  /**
+   * Calls back with the lane of each command that begins to wait at that worker; where one store can tell cheaply that
+   * nothing runs there, it need not. A hint that may be lost, and that nothing takes back.
+   */
+  onExpected(workerId: string, listener: (lane: Lane) => void): () => void;
 
   /**
    * Calls back once for each call that left the queue at its deadline, or that was interrupted, whoever waits for it:

@@ -1,41 +1,20 @@
 import { durableStatusSchema } from '@codelanes/protocol';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RedisServer } from '../scheduler/testing/redis-server.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BridgesOnRedis } from './testing/bridges-on-redis.js';
 import { pathRouter } from './testing/path-router.js';
 import { commandBody, commandIn, execute, untilQueued } from './testing/requests.js';
 import type { Answer } from './testing/test-bridge.js';
 import { TestBridge } from './testing/test-bridge.js';
 import { testCapabilities, TestWorker } from './testing/test-worker.js';
 
-let server: RedisServer;
-let prefixes = 0;
+const bridges = BridgesOnRedis.prepare({ laneRouter: pathRouter });
 let one: TestBridge;
 let other: TestBridge;
 let worker: TestWorker;
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-
-afterAll(async () => {
-  await server.stop();
-});
-
 beforeEach(async () => {
-  prefixes += 1;
-  one = await startBridge();
-  other = await startBridge();
-  worker = await TestWorker.registered(one);
+  ({ one, other, worker } = await bridges.startTwo());
 });
-
-afterEach(async () => {
-  await Promise.all([one.close(), other.close()]);
-});
-
-function startBridge(): Promise<TestBridge> {
-  const store = { kind: 'redis', url: server.url, prefix: `bridges-${prefixes}` } as const;
-  return TestBridge.start({ store, laneRouter: pathRouter });
-}
 
 function request(id: string) {
   return { headers: { 'x-librechat-workspace-request-id': id } };
@@ -61,13 +40,13 @@ describe('two bridges of one Redis', () => {
   });
 
   it('are not ready, and refuse calls as retryable, while Redis cannot be reached', async () => {
-    await server.kill();
+    await bridges.server.kill();
     try {
       expect((await one.send('/readyz')).json['code']).toBe('STORE_UNAVAILABLE');
       expect((await one.send('/healthz')).status).toBe(200);
       expect((await one.send('/metrics', { as: 'admin', isText: true })).status).toBe(200);
     } finally {
-      await server.run();
+      await bridges.server.run();
     }
     await expect.poll(async () => (await one.send('/readyz')).status).toBe(200);
   });
@@ -191,7 +170,9 @@ describe('two bridges of one Redis', () => {
 });
 
 it('refuses to start on a Redis of another layout, and says so', async () => {
-  await server.ask((client) => client.set('bridges-of-old:layout', '0'));
-  const start = TestBridge.start({ store: { kind: 'redis', url: server.url, prefix: 'bridges-of-old' } });
+  await bridges.server.ask((client) => client.set('bridges-of-old:layout', '0'));
+  const start = TestBridge.start({
+    store: { kind: 'redis', url: bridges.server.url, prefix: 'bridges-of-old' },
+  });
   await expect(start).rejects.toThrow(/holds layout 0 of Codelanes.*stop the bridges of the other version/);
 });

@@ -1,37 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RedisServer } from '../scheduler/testing/redis-server.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BridgesOnRedis } from './testing/bridges-on-redis.js';
 import { endScript, goOn, pauseAt, programmaticPath, runScript, toolCall } from './testing/scripts.js';
-import { TestBridge } from './testing/test-bridge.js';
-import { TestWorker } from './testing/test-worker.js';
+import type { TestBridge } from './testing/test-bridge.js';
+import type { TestWorker } from './testing/test-worker.js';
 
-let server: RedisServer;
-let prefixes = 0;
+const bridges = BridgesOnRedis.prepare();
 let one: TestBridge;
 let other: TestBridge;
 let worker: TestWorker;
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-
-afterAll(async () => {
-  await server.stop();
-});
-
 beforeEach(async () => {
-  prefixes += 1;
-  one = await startBridge();
-  other = await startBridge();
-  worker = await TestWorker.registered(one);
+  ({ one, other, worker } = await bridges.startTwo());
 });
-
-afterEach(async () => {
-  await Promise.all([one.close(), other.close()]);
-});
-
-function startBridge(): Promise<TestBridge> {
-  return TestBridge.start({ store: { kind: 'redis', url: server.url, prefix: `scripts-${prefixes}` } });
-}
 
 const named = { headers: { 'x-librechat-code-request-id': 'r1' } };
 
@@ -72,7 +52,7 @@ describe('a script at two bridges of one Redis', () => {
   });
 
   it('waits on where the bridge that it was begun at has ended', async () => {
-    const third = await startBridge();
+    const third = await bridges.start();
     const { answer } = await pausedAt(third);
     await third.close();
     const continued = goOn(one, answer);

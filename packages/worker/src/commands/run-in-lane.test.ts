@@ -29,7 +29,6 @@ async function run(
       homeKey: lane.kind,
       machine: fixture.machine,
       shared: fixture.shared,
-      workingDirectory: lane.kind === 'worktree' ? lane.lanePath : lane.root,
       command,
       timeoutMs,
       graceMs: 50,

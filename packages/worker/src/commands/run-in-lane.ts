@@ -1,7 +1,8 @@
 import type { NetworkPolicy } from '../environment/network-policy.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import type { NetworkHost } from '../network/network-host.js';
-import type { LaneFacts } from '../sandbox/lane-facts.js';
+import type { GatedSandbox } from '../sandbox/gated-sandbox.js';
+import { laneTop, type LaneFacts } from '../sandbox/lane-facts.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedCache } from '../sandbox/shared-cache.js';
@@ -10,6 +11,12 @@ import { laneFolders, type SharedFolders } from '../sandbox/worker-folders.js';
 import { executeCommand, type CommandOutcome } from './execute-command.js';
 import { LaneCare, type StartRecord } from './lane-care.js';
 
+/** The wall of a lane, and a sandbox that it has ahead of its command. */
+export interface BuiltAhead {
+  readonly sandbox: LaneSandbox;
+  readonly gated: GatedSandbox;
+}
+
 export interface LaneCommand {
   /** Verified just before; its descriptors stay open until the call has settled. */
   readonly lane: LaneFacts;
@@ -17,8 +24,8 @@ export interface LaneCommand {
   readonly homeKey: string;
   readonly machine: MachineFacts;
   readonly shared: SharedFolders;
-  /** Absolute, in the lane. */
-  readonly workingDirectory: string;
+  /** Where the command starts, relative to the top of the lane; there by default. */
+  readonly directory?: string | undefined;
   readonly command: string;
   /** Further variables of its environment. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
@@ -37,6 +44,8 @@ export interface LaneCommand {
   readonly caches?: readonly SharedCache[] | undefined;
   /** Processes that may become the command's sandbox. */
   readonly standby?: Standby | undefined;
+  /** By `openWall`, for just this lane; whoever built it closes it. By default the command gets a new sandbox. */
+  readonly built?: BuiltAhead | undefined;
   readonly journalId: string;
   /** Verifies the lane again, right before the command may run; throws where it is not what it was. */
   readonly verifyAgain?: (() => void) | undefined;
@@ -47,6 +56,8 @@ export interface LaneCommand {
    * whether the command was stopped. Returns notices.
    */
   readonly lookBeneath?: ((wasStopped: boolean) => Promise<readonly string[]>) | undefined;
+  /** Called when nothing that ran can go on and the lane is in order again, before there is a result. */
+  readonly onFree?: (() => void) | undefined;
   /** Called right before the command, or a repair after it, may run. */
   readonly onStart?: ((init: ProcessIdentity) => void) | undefined;
 }
@@ -56,19 +67,26 @@ export interface LaneOutcome extends CommandOutcome {
   readonly quarantine?: string | undefined;
 }
 
+/** What the wall of a lane is made from. */
+export type WalledLaneFacts = Pick<
+  LaneCommand,
+  'lane' | 'homeKey' | 'machine' | 'shared' | 'network' | 'caches'
+>;
+
+/** @throws as `openLaneSandbox`. */
+export function openWall({ lane, homeKey, machine, shared, network, caches }: WalledLaneFacts): LaneSandbox {
+  const folders = laneFolders(shared, homeKey);
+  return openLaneSandbox(lane, { machine, folders, workingDirectory: laneTop(lane), network, caches });
+}
+
 /**
  * Runs one command in its lane's wall, with the care that belongs around it. Notices are the last lines of `stderr`.
  *
  * @throws {CodelanesError} before the command runs, as `startSandboxed` and `openLaneSandbox`.
  */
 export async function runInLane(call: LaneCommand): Promise<LaneOutcome> {
-  const sandbox = openLaneSandbox(call.lane, {
-    machine: call.machine,
-    folders: laneFolders(call.shared, call.homeKey),
-    workingDirectory: call.workingDirectory,
-    network: call.network,
-    caches: call.caches,
-  });
+  if (call.built !== undefined) return run(call, call.built.sandbox);
+  const sandbox = openWall(call);
   try {
     return await run(call, sandbox);
   } finally {
@@ -78,10 +96,20 @@ export async function runInLane(call: LaneCommand): Promise<LaneOutcome> {
 
 async function run(call: LaneCommand, sandbox: LaneSandbox): Promise<LaneOutcome> {
   const { policy, descriptors } = sandbox;
-  const { machine, variables, verifyAgain, journalStart, lookBeneath: _later, ...command } = call;
+  const {
+    machine,
+    variables,
+    verifyAgain,
+    journalStart,
+    built,
+    onFree,
+    lookBeneath: _later,
+    ...command
+  } = call;
   const care = new LaneCare({ ...call, sandbox, realGit: call.shared.realGit });
   const outcome = await executeCommand({
     ...command,
+    built: built?.gated,
     policy: { ...policy, environment: { ...policy.environment, ...variables } },
     descriptors,
     shell: machine.shell,
@@ -90,7 +118,11 @@ async function run(call: LaneCommand, sandbox: LaneSandbox): Promise<LaneOutcome
       care.lookBefore();
     },
     journalStart: (init) => journalStart({ stage: 'command', init, snapshot: care.snapshot }),
-    afterwards: ({ ending, gone }) => care.lookAfter({ wasStopped: ending.kind !== 'exited', gone }),
+    afterwards: async ({ ending, gone }) => {
+      const notices = await care.lookAfter({ wasStopped: ending.kind !== 'exited', gone });
+      if (gone && care.quarantine === undefined) onFree?.();
+      return notices;
+    },
   });
   return { ...outcome, quarantine: care.quarantine };
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { denialNotices } from '../network/denials.js';
 import { endSandbox, untilGone } from '../sandbox/process-tree.js';
-import type { Exit, Started } from '../sandbox/start.js';
+import type { Exit, Started } from '../sandbox/gated-sandbox.js';
 import { BoundedOutput, type RenderedOutput } from './bounded-output.js';
 import type { OutputCapture } from './output-capture.js';
 

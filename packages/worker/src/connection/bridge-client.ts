@@ -27,6 +27,7 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { withinTime } from '../clock/within-time.js';
 import type { Access } from './access.js';
+import { linesOf } from './lines.js';
 import type { ConnectionOptions } from './messages.js';
 
 /** The bridge answered, with an error: it will say the same again until something changes. */
@@ -107,7 +108,7 @@ export class BridgeClient {
     const stream = this.#takesStreams;
     await withinTime(this.#requestMs + body.waitMs, signal, async (within) => {
       const { body: reply } = await this.#answer('poll', { ...body, stream }, within);
-      for await (const line of linesOf(reply)) {
+      for await (const line of linesOf(reply.setEncoding('utf8'))) {
         const batch = pollReplySchema.parse(JSON.parse(line));
         if (performance.now() - startedAt - batch.heldMs > heldBackMs) this.#takesStreams = false;
         onBatch(batch);
@@ -173,22 +174,6 @@ export class BridgeClient {
     if (reply.statusCode === 200) return reply;
     throw refusalOf(target, reply.statusCode, await reply.body.json().catch(() => undefined));
   }
-}
-
-async function* linesOf(body: Dispatcher.ResponseData['body']): AsyncGenerator<string> {
-  const chunks: AsyncIterable<unknown> = body.setEncoding('utf8');
-  // Nothing is looked through twice: a line may have many megabytes, and leases wait behind it.
-  let begun: string[] = [];
-  for await (const chunk of chunks) {
-    const [more = '', ...lines] = String(chunk).split('\n');
-    begun.push(more);
-    for (const next of lines) {
-      yield begun.join('');
-      begun = [next];
-    }
-  }
-  const rest = begun.join('');
-  if (rest !== '') yield rest;
 }
 
 function refusalOf(target: string, status: number, json: unknown): BridgeRefusal {

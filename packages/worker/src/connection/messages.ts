@@ -1,4 +1,4 @@
-import type { Assignment, Capabilities, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
+import type { Assignment, Capabilities, Lane, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import type { AccessChoice } from './access.js';
 
@@ -69,6 +69,8 @@ export type FromConnection =
   | { readonly kind: 'registered'; readonly slots: number; readonly unresolved: readonly string[] }
   | { readonly kind: 'assignment'; readonly assignment: Assignment }
   | { readonly kind: 'cancel'; readonly callId: string }
+  /** A command waits for that lane, in which one runs. */
+  | { readonly kind: 'expected'; readonly lane: Lane }
   /** The lease has ended or is another's; what ran under it has been sent SIGKILL. */
   | { readonly kind: 'lost'; readonly callId: string }
   | { readonly kind: 'unreachable'; readonly message: string }

@@ -428,6 +428,29 @@ describe('a script that waits for tools', () => {
     expect(await until('lost')).toEqual({ kind: 'lost', callId: id('a') });
   });
 
+  it('ends where a bridge that was started anew knows nothing of it', async () => {
+    const told: unknown[] = [];
+    const lost: Reply = { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'unknown' } };
+    let isNew = false;
+    const url = await bridge((route, body) => {
+      if (route === 'register') {
+        told.push(body['paused']);
+        return { body: { ...registered, forgotten: isNew ? [id('a')] : [] } };
+      }
+      if (route === 'settle') {
+        isNew = true;
+        return { body: { version: 1, accepted: true } };
+      }
+      if (route !== 'poll') return { body: { version: 1, fenced: [], lost: [], cancellations: [] } };
+      if (isNew && told.length === 1) return { ...lost, afterMs: 100 };
+      const assignments = told.length === 1 ? [assignment(id('a'))] : [];
+      return { body: { version: 1, heldMs: 0, assignments, cancellations: [] }, afterMs: 50 };
+    });
+    const { until } = await pausedSession(Promise.resolve(url));
+    expect(await until('lost')).toEqual({ kind: 'lost', callId: id('a') });
+    expect(told).toEqual([[], [id('a')]]);
+  });
+
   it('keeps the lease under which it goes on, however late its pause is answered', async () => {
     const again = { ...assignment(id('a')), generation: 2, token: newToken };
     const { url, renewed } = pausing({ body: { version: 1, accepted: true }, afterMs: 250 }, again);

@@ -21,6 +21,8 @@ export class Session {
   readonly #processes: Pick<ProcessTable, 'kill'>;
   readonly #client: BridgeClient;
   readonly #leases = new LeaseTable();
+  /** Calls whose pause the bridge has taken, and that do not go on yet. */
+  readonly #paused = new Set<string>();
   readonly #outbox: Outbox;
   #registration: (RegisterReply & { readonly registrationId: string }) | undefined;
   #takeOver: boolean;
@@ -76,7 +78,7 @@ export class Session {
         return;
       case 'report':
         if ('callId' in message.report && message.report.state !== 'started')
-          this.#drop(message.report.callId);
+          this.#end(message.report.callId);
         this.#outbox.report(message.report, (callId) => {
           this.#lose(callId);
         });
@@ -108,7 +110,12 @@ export class Session {
     const closed = this.#closed;
     const offer = { capabilities, slots, holds: this.#leases.held, takeOver: this.#takeOver };
     const quarantined = toldQuarantines(closed, Date.now());
-    const reply = await this.#client.register({ ...identity, ...offer, quarantined });
+    const paused = [...this.#paused];
+    const reply = await this.#client.register({ ...identity, ...offer, quarantined, paused });
+    for (const callId of reply.forgotten ?? []) {
+      this.#paused.delete(callId);
+      this.#emit({ kind: 'lost', callId });
+    }
     // Taking over is one act: a later re-registration must not repeat it against a successor.
     this.#takeOver = false;
     this.#registration = { ...reply, registrationId };
@@ -129,11 +136,12 @@ export class Session {
     const { registrationId } = registration;
     try {
       const body = { incarnationId, registrationId, waitMs: this.#pollWaitMs() };
-      await this.#client.poll(body, polling.signal, ({ assignments, cancellations, heldMs }) => {
+      await this.#client.poll(body, polling.signal, ({ assignments, cancellations, expected, heldMs }) => {
         // Registering has begun anew: the bridge will ask about what this batch brings.
         if (registration !== this.#registration) return;
         this.#take(assignments, sentAt + heldMs);
         this.#cancel(cancellations);
+        for (const lane of expected ?? []) this.#emit({ kind: 'expected', lane });
       });
     } catch (error) {
       if (!polling.signal.aborted) throw error;
@@ -150,6 +158,7 @@ export class Session {
   #take(assignments: readonly Assignment[], leasedAt: number): void {
     const ttlMs = this.#registration?.leaseTtlMs ?? 0;
     for (const assignment of assignments) {
+      this.#paused.delete(assignment.callId);
       if (assignment.pool !== 'none') {
         this.#leases.hold(heldCallOf(assignment, assignment.pool), leasedAt + ttlMs);
       }
@@ -193,8 +202,10 @@ export class Session {
       () => true,
       (reply) => {
         this.#drop(callId, token);
+        if (this.#leases.has(callId)) return;
         // Nobody has it as paused, so that it would wait for nothing.
-        if (reply?.accepted !== true && !this.#leases.has(callId)) this.#emit({ kind: 'lost', callId });
+        if (reply?.accepted === true) this.#paused.add(callId);
+        else this.#emit({ kind: 'lost', callId });
       },
     );
   }
@@ -243,7 +254,10 @@ export class Session {
   }
 
   #cancel(callIds: readonly string[]): void {
-    for (const callId of callIds) this.#emit({ kind: 'cancel', callId });
+    for (const callId of callIds) {
+      this.#paused.delete(callId);
+      this.#emit({ kind: 'cancel', callId });
+    }
   }
 
   #lose(callId: string): void {
@@ -254,6 +268,11 @@ export class Session {
   #kill(callId: string, init: ProcessIdentity | undefined): void {
     if (init !== undefined) this.#processes.kill(init);
     this.#emit({ kind: 'lost', callId });
+  }
+
+  #end(callId: string): void {
+    this.#paused.delete(callId);
+    this.#drop(callId);
   }
 
   #drop(callId: string, token?: string): void {

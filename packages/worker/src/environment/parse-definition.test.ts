@@ -25,9 +25,8 @@ describe('parseDefinition', () => {
       '',
     ].join('\n');
     expect(faultOf(text)).toMatchObject({
-      file: 'env.yaml',
       faults: [
-        { position: { line: 1, column: 1 }, key: 'name' },
+        { file: 'env.yaml', position: { line: 1, column: 1 }, key: 'name' },
         { position: { line: 2, column: 1 }, key: 'nme' },
         { position: { line: 4, column: 13 }, key: 'actions.0.name' },
         { position: { line: 5, column: 49 }, key: 'actions.1.timeoutMs' },

@@ -1,5 +1,5 @@
 import { limits } from '@codelanes/protocol';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { absolutePath, closed, command, distinct, relativePath, treePath, wholeNumber } from './fields.js';
 
 const gibibyte = 1024 ** 3;
@@ -7,6 +7,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const anyNumber = Number.MAX_SAFE_INTEGER;
 
 const repositorySetupDefaultMs = 600_000;
+const idleForm = `expected a whole number of milliseconds from 1 to ${limits.setupTimeoutMs}`;
 
 const lifecycleSchema = closed(
   {
@@ -102,6 +103,12 @@ export const repositorySetupSchema = closed(
     timeoutMs: wholeNumber('milliseconds', 1, limits.setupTimeoutMs, repositorySetupDefaultMs).describe(
       'Time for command.',
     ),
+    idleTimeoutMs: z
+      .int(idleForm)
+      .min(1, idleForm)
+      .max(limits.setupTimeoutMs, idleForm)
+      .optional()
+      .describe('How long command may say nothing; without it as long as it runs.'),
     copy: distinct(treePath('the relative path of a file of the checkout'), 'paths', 64)
       .optional()
       .describe(

@@ -34,8 +34,8 @@ export async function waitForLock(fd: number, signal: AbortSignal): Promise<void
   signal.throwIfAborted();
   const flock = spawn('flock', ['-x', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd], signal });
   try {
-    const [status]: unknown[] = await once(flock, 'exit');
-    if (status !== 0 && !signal.aborted) throw new LockingFailed(undefined);
+    const exit: unknown[] = await once(flock, 'exit');
+    if (exit[0] !== 0 && !signal.aborted) throw new LockingFailed(undefined);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof LockingFailed ? error : new LockingFailed(error);

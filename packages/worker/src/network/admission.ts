@@ -25,8 +25,8 @@ export async function admit(
 ): Promise<readonly string[]> {
   refuseByName(target, policy);
   const addresses = target.isAddress ? [target.host] : await resolve(target, lookup);
-  const verdicts = await Promise.all(addresses.map((address) => permits(address)));
-  const permitted = addresses.filter((_, index) => verdicts[index] === true);
+  const permitted: string[] = [];
+  for (const address of addresses) if (await permits(address)) permitted.push(address);
   if (permitted.length > 0) return permitted;
   throw new NetworkRefusal(
     403,

@@ -120,6 +120,11 @@ export class LaneScript {
     }
   }
 
+  /** Whether a paused script does nothing. */
+  get isStill(): boolean {
+    return this.#running().isStill;
+  }
+
   /** Ends a paused script. `false`: it could not be shown to be gone, and its lane must be quarantined. */
   async kill(): Promise<boolean> {
     const { gone } = await this.#running().end({ kind: 'cancelled' });

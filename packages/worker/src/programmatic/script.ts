@@ -62,6 +62,11 @@ export class Script {
     }
   }
 
+  /** Whether it does nothing, while it is frozen. */
+  get isStill(): boolean {
+    return this.#pause?.frozen.isStill() ?? false;
+  }
+
   /** Answers what the script was frozen over, and lets it go on. */
   resume(answerOf: (call: WaitingCall) => ToolAnswer): void {
     const { calls, frozen } = this.#paused();

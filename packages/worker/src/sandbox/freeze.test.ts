@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { freeze, isAtRest } from './freeze.js';
+import { descendantsOf } from './process-tree.js';
 
 let fixture: LaneFixture;
 beforeAll(() => {
@@ -61,6 +62,15 @@ describe('a frozen sandbox', () => {
       expect(frozen).toBeDefined();
       frozen?.thaw();
       await expect.poll(() => statSync(file('grown')).size).toBeGreaterThan(size);
+    });
+  });
+
+  it('tells when somebody has been woken', async () => {
+    await during(`(${grow}) & echo $! >up; wait`, async (init) => {
+      const frozen = await freeze(init);
+      expect(frozen?.isStill()).toBe(true);
+      for (const pid of descendantsOf(init.pid)) process.kill(pid, 'SIGCONT');
+      expect(frozen?.isStill()).toBe(false);
     });
   });
 

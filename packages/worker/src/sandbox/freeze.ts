@@ -5,6 +5,8 @@ import { descendantsOf } from './process-tree.js';
 
 /** The processes of a sandbox, held still. */
 export interface Frozen {
+  /** Whether all of them are held still now: a signal of the kernel's own could have woken one. */
+  readonly isStill: () => boolean;
   /** Lets them go on, but for those that had been stopped before. */
   readonly thaw: () => void;
 }
@@ -71,12 +73,17 @@ class Freezing implements Frozen {
     for (const pid of found) this.#stop(pid);
     const threads = members.flatMap((pid) => threadsOf(pid));
     return {
-      isStill: found.length === 0 && threads.every(({ state }) => 'TtZXD'.includes(state)),
+      isStill: found.length === 0 && threads.every(isHeld),
       blocked: threads
         .filter(({ state }) => state === 'D')
         .map(({ id }) => id)
         .join(),
     };
+  }
+
+  isStill(): boolean {
+    const members = [this.#init.pid, ...descendantsOf(this.#init.pid)];
+    return members.every((pid) => this.#stopped.has(pid) && threadsOf(pid).every(isHeld));
   }
 
   /** Children first, for the same reason. */
@@ -100,6 +107,11 @@ interface Thread {
   readonly id: string;
   /** As in `/proc/<pid>/stat`. */
   readonly state: string;
+}
+
+/** Stopped, gone, or in the kernel until something ends that is none of the sandbox's doing. */
+function isHeld({ state }: Thread): boolean {
+  return 'TtZXD'.includes(state);
 }
 
 function threadsOf(pid: number): Thread[] {

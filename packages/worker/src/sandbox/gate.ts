@@ -5,37 +5,52 @@ import type { Limits } from './policy.js';
 export const gateDescriptor = 3;
 /** What the gate says first. */
 export const readyWord = 'r';
-/** What lets the command run. Anything else, the end of the line included, makes the gate leave with `refusedExit`. */
-export const runWord = 'run\n';
+/** How the gate leaves when it is told anything but to run a command, the end of the line in the middle included. */
 export const refusedExit = 125;
 
+/** What lets a command run. */
+export interface RunOrder {
+  readonly command: string;
+  /** Where it starts, relative to where the sandbox does; right there by default. */
+  readonly directory?: string | undefined;
+}
+
+/** An order in the words of the gate: it counts the command's lines, so that no part of one can pass for all of it. */
+export function runOrder({ command, directory = '' }: RunOrder): string {
+  const lines = command.split('\n').length;
+  // The shell would drop the one and end the directory at the other.
+  if (command.includes('\0') || directory.includes('\n')) throw new Error('The gate cannot be told that.');
+  return `run ${lines}\n${directory}\n${command}\n`;
+}
+
 /**
- * The first program of a sandbox: it says ready, waits for the word, and becomes the command's shell. By the
+ * The first program of a sandbox: it says ready, waits for its order, and becomes the command's shell. By the
  * time it speaks the sandbox is bound to the worker's life, so a worker that dies earlier leaves nothing that runs.
  * `listener`, if given, is run first: it hands a listener for the call's proxy to the worker.
  */
-export function gateProgram(
-  shell: string,
-  command: string,
-  limits: Limits,
-  listener: readonly string[] = [],
-): string[] {
+export function gateProgram(shell: string, limits: Limits, listener: readonly string[] = []): string[] {
+  const refuse = `exit ${refusedExit}`;
+  const next = (name: string) => `IFS= read -r ${name} <&${gateDescriptor} || ${refuse}`;
   const script = [
     ...(listener.length === 0 ? [] : handOutListener),
     `echo ${readyWord} >&${gateDescriptor}`,
-    `IFS= read -r word <&${gateDescriptor} && [ "$word" = run ] || exit ${refusedExit}`,
+    `IFS=' ' read -r word lines <&${gateDescriptor} && [ "$word" = run ] || ${refuse}`,
+    next('directory'),
+    next('text'),
+    `while [ "$lines" -gt 1 ]; do ${next('line')}; text="$text\n$line"; lines=$((lines - 1)); done`,
     `exec ${gateDescriptor}>&-`,
+    `[ -z "$directory" ] || { cd -- "./$directory" && unset OLDPWD; } || ${refuse}`,
     // The shell counts in blocks of 512 bytes.
     `ulimit -c 0; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
     // Shells differ in the letter. Root is exempt from this one: its processes are bounded by a control group.
     `ulimit -u ${limits.processes} 2>/dev/null || ulimit -p ${limits.processes} 2>/dev/null`,
-    'exec "$1" -c "$0"',
+    'exec "$0" -c "$text"',
   ].join('; ');
-  return ['/bin/sh', '-c', script, command, shell, ...listener];
+  return ['/bin/sh', '-c', script, shell, ...listener];
 }
 
 const handOutListener = [
-  `(shift; exec "$@") || exit ${refusedExit}`,
+  `(exec "$@") || exit ${refusedExit}`,
   `exec ${listenerDescriptor}>&-`,
   // By these a Node that the command starts would take the closed descriptor for a channel to its parent.
   'unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE',

@@ -1,9 +1,18 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { hostProcesses, waitUntilGone, type ProcessIdentity } from '../lanes/processes.js';
 
-/** Every live descendant of a process, as of now. Of a namespace's init these are all its other members. */
-export function descendantsOf(pid: number): number[] {
-  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+/**
+ * Every live descendant of a process, as of now, parents before their children. Of a namespace's init these are all its
+ * other members.
+ */
+export function descendantsOf(
+  pid: number,
+  childrenIn: (pid: number) => readonly number[] = childrenOf,
+): number[] {
+  const members = [pid];
+  // Whoever starts the processes chooses how deep they stand: no call of a function may stand for a level.
+  for (const member of members) for (const child of childrenIn(member)) members.push(child);
+  return members.slice(1);
 }
 
 export interface EndOptions {

@@ -5,8 +5,8 @@ import { pipesOf, type SandboxPipes } from './sandbox-pipes.js';
 import { standbyArguments } from './standby-program.js';
 import { unnamedFile } from './unnamed-file.js';
 
-/** The next ones are started this many milliseconds after one was taken, while its sandbox is being built. */
-const refillAfterMs = 5;
+/** The next ones are started this many milliseconds after one was taken, when its sandbox has been built. */
+const refillAfterMs = 40;
 
 /** A process that waits for an order on its gate. */
 export interface StandingBy extends SandboxPipes {

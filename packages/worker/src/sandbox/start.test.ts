@@ -165,7 +165,7 @@ describe('a gated start', () => {
       descriptors: new Map(),
       texts: new Map(),
       statusDescriptor: 4,
-      program: gateProgram('/bin/sh', 'touch ran; sleep 60', defaultLimits),
+      program: gateProgram('/bin/sh', defaultLimits),
     });
     const script = `
       const child = require('node:child_process').spawn('/usr/bin/bwrap', ${JSON.stringify(words)}, {

@@ -1,4 +1,4 @@
-import { Directory } from '../files/directory.js';
+import type { Directory } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
 import { findIndexed } from '../git/index-file.js';
 import { hashBytesOf } from '../git/split-index.js';

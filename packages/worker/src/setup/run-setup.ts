@@ -10,9 +10,10 @@ import { hostProcesses } from '../lanes/processes.js';
 import type { WorktreeLane } from '../sandbox/lane-facts.js';
 import { copyFiles } from './copy-files.js';
 import { fillSubmodules } from './fill-submodules.js';
+import { IdleLimit } from './idle-limit.js';
 import { watchLeftRunning, type WatchedCommand } from './left-running.js';
 import { SetupLog } from './setup-log.js';
-import type { EndedRecord, SetupRecord } from './setup-record.js';
+import type { BegunRecord, EndedRecord, SetupRecord } from './setup-record.js';
 import type { SetupStates, VerifiedWorktree } from './setup-states.js';
 import { setupVariables } from './variables.js';
 
@@ -23,6 +24,8 @@ export interface SetupCommand {
   readonly timeoutMs: number;
   /** Told of both streams as they come. */
   readonly onOutput: (chunk: Uint8Array) => void;
+  /** Ends it with all that it started. */
+  readonly signal: AbortSignal;
 }
 
 export interface SetupRun {
@@ -67,7 +70,7 @@ export function runSetup(run: SetupRun): Promise<EndedRecord> {
   });
 }
 
-async function runLogged(run: SetupRun, begun: Begun): Promise<EndedRecord> {
+async function runLogged(run: SetupRun, begun: BegunRecord): Promise<EndedRecord> {
   const { states, worktree } = run;
   const log = SetupLog.create(states.folderOf(worktree.name), begun);
   try {
@@ -77,9 +80,6 @@ async function runLogged(run: SetupRun, begun: Begun): Promise<EndedRecord> {
   }
 }
 
-/** What is known of a run from its beginning. */
-type Begun = Pick<SetupRecord, 'version' | 'lane' | 'worktree' | 'setup' | 'call' | 'startedAt'>;
-
 type Came =
   | { readonly state: 'interrupted' }
   | { readonly state: 'ready'; readonly leftRunning: readonly string[] }
@@ -87,10 +87,10 @@ type Came =
 
 class Setup {
   readonly #run: SetupRun;
-  readonly #begun: Begun;
+  readonly #begun: BegunRecord;
   readonly #log: SetupLog;
 
-  constructor(run: SetupRun, begun: Begun, log: SetupLog) {
+  constructor(run: SetupRun, begun: BegunRecord, log: SetupLog) {
     this.#run = run;
     this.#begun = begun;
     this.#log = log;
@@ -164,19 +164,25 @@ class Setup {
 
   async #command(): Promise<Came> {
     const { states, shell, run, signal } = this.#run;
-    const { command, timeoutMs } = states.setup;
+    const { command, timeoutMs, idleTimeoutMs } = states.setup;
     const watched = watchLeftRunning(command, { shell, before: fillSubmodules });
+    const idle = new IdleLimit(idleTimeoutMs);
     const outcome = await run({
       command: watched.command,
       variables: this.#variables(),
       timeoutMs,
       onOutput: (chunk) => {
+        idle.heard();
         this.#log.write(chunk);
       },
+      signal: AbortSignal.any([signal, idle.signal]),
+    }).finally(() => {
+      idle.end();
     });
     for (const notice of outcome.notices) this.#log.say(notice);
-    const isStopped = signal.aborted || outcome.ending.kind === 'cancelled';
-    return isStopped ? { state: 'interrupted' } : cameOf(outcome, watched, timeoutMs);
+    if (signal.aborted) return { state: 'interrupted' };
+    if (outcome.ending.kind === 'cancelled' && idle.isOver) return failed(idleReason(idleTimeoutMs));
+    return cameOf(outcome, watched, timeoutMs);
   }
 
   #variables() {
@@ -204,9 +210,16 @@ class Setup {
   }
 }
 
+function failed(reason: string): Came {
+  return { state: 'failed', reason };
+}
+
+function idleReason(idleTimeoutMs = 0): string {
+  return `It said nothing for ${idleTimeoutMs / 1000} s, and was ended with all that it had started.`;
+}
+
 function cameOf(outcome: LaneOutcome, watched: WatchedCommand, timeoutMs: number): Came {
   const { ending, gone, quarantine } = outcome;
-  const failed = (reason: string): Came => ({ state: 'failed', reason });
   if (!gone || quarantine !== undefined) return failed(quarantine ?? 'What it started could not be ended.');
   switch (ending.kind) {
     case 'exited':

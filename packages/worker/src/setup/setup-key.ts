@@ -16,6 +16,7 @@ function placeOf({ dev, ino }: FileIdentity): string {
 }
 
 /** Tells one definition of a setup from another: SHA-256 in hex. */
-export function setupHash({ command, timeoutMs, copy = [] }: RepositorySetup): string {
-  return createHash('sha256').update(JSON.stringify({ command, timeoutMs, copy })).digest('hex');
+export function setupHash({ command, timeoutMs, idleTimeoutMs, copy = [] }: RepositorySetup): string {
+  const text = JSON.stringify({ command, timeoutMs, idleTimeoutMs, copy });
+  return createHash('sha256').update(text).digest('hex');
 }

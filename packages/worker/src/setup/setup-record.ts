@@ -11,8 +11,9 @@ const at = z.int().nonnegative();
 
 const begun = {
   version: z.literal(1),
-  lane: z.array(z.string()).min(2).readonly(),
-  /** Which worktree it is about, as `worktreeMark` has it. */
+  /** A root lane: the setup of the environment itself. */
+  lane: z.array(z.string()).min(1).readonly(),
+  /** Which worktree it is about, as `worktreeMark` has it; nothing for a root lane. */
   worktree: z.string(),
   /** By which definition, as `setupHash` has it. */
   setup: z.string(),
@@ -23,7 +24,7 @@ const begun = {
 
 const ended = { ...begun, endedAt: at };
 
-/** The last run of a setup in one worktree. */
+/** The last run of a setup in one worktree, or of an environment's own. */
 export const setupRecordSchema = z.discriminatedUnion('state', [
   /** Only as long as this very worker lives: what it says of a dead one is that nobody knows how far it came. */
   z.strictObject({ ...begun, state: z.literal('running'), worker: processIdentitySchema }),
@@ -45,6 +46,8 @@ export const setupRecordSchema = z.discriminatedUnion('state', [
   }),
 ]);
 export type SetupRecord = z.infer<typeof setupRecordSchema>;
+/** What is known of a run from its beginning. */
+export type BegunRecord = Omit<Extract<SetupRecord, { state: 'interrupted' }>, 'state' | 'endedAt'>;
 export type EndedRecord = Exclude<SetupRecord, { state: 'running' }>;
 export type FailedRecord = Extract<SetupRecord, { state: 'failed' }>;
 

@@ -8,6 +8,7 @@ import type { ToConnection } from '../connection/messages.js';
 import { noNetwork } from '../environment/network-policy.js';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import { findScriptPrograms, type ScriptPrograms } from '../programmatic/script-programs.js';
+import { descendantsOf } from '../sandbox/process-tree.js';
 import { CallDesk } from './call-desk.js';
 import { recoverRoot } from './recovery.js';
 import { scriptsFolder, takeRoot, type ServedRoot } from './served-root.js';
@@ -198,6 +199,13 @@ describe('a script that waits for tools', () => {
 
 describe('a paused script is ended', () => {
   const ended = { status: 'rejected', error: { code: 'ASSIGNMENT_EXPIRED' } };
+
+  it('when it has been woken, by whatever means', async () => {
+    const call = await paused('while :; do echo . >>on; done & look_up');
+    for (const pid of descendantsOf(initOf(call).pid)) process.kill(pid, 'SIGCONT');
+    await expect.poll(reports).toContainEqual({ callId: call.callId, state: 'interrupted' });
+    expect(isGone(call)).toBe(true);
+  });
 
   it.each([
     ['was removed', 'git worktree remove --force .worktrees/a'],

@@ -161,11 +161,11 @@ describe('a lane whose repository has a setup', () => {
     await serve('[ -e mended ] || exit 1');
     await settled(setupOf('a'));
     const listed = findSetup(fixture.state, lane('a'));
-    if (listed === undefined) throw new Error('It has been set up.');
+    if (listed?.retry === undefined) throw new Error('It has been set up.');
     expect(listed.record.state).toBe('failed');
     expect(readSetupLog(listed)).toContain('It ended with status 1.');
     fixture.host('touch mended', fixture.path('a'));
-    requestRetry(listed);
+    requestRetry(listed.retry);
     await expect.poll(reports).toContainEqual(unready('a'));
     expect(await settled(setupOf('a'))).toEqual(ready);
     expect(findSetup(fixture.state, lane('a'))?.record.state).toBe('ready');

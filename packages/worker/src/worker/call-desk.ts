@@ -11,7 +11,7 @@ import {
   operationKinds,
   withoutAlias,
 } from '@codelanes/protocol';
-import type { Assignment, Capabilities, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
+import type { Assignment, Capabilities, Lane, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import type { Connection } from '../connection/connection.js';
 import { Holds } from '../lanes/holds.js';
@@ -19,7 +19,8 @@ import type { Journal } from '../lanes/journal.js';
 import { withAction } from './environment-action.js';
 import { capabilitiesOf, sharedReads } from './offer.js';
 import { LaneSetups, LaneUnready } from './lane-setups.js';
-import { performCall } from './perform-call.js';
+import { performCall, type CallToPerform } from './perform-call.js';
+import { SandboxesAhead } from './sandboxes-ahead.js';
 import { notPaused, Scripts, type ScriptsOptions } from './scripts.js';
 import type { ServedRoot } from './served-root.js';
 import { treeOf } from './served-tree.js';
@@ -38,6 +39,8 @@ export interface CallDeskOptions {
   readonly commands: CommandSettings | undefined;
   /** With what scripts are run, and how long one may wait for its tools; without it none is run. */
   readonly scripts?: Pick<ScriptsOptions, 'programs' | 'pausedMs'> | undefined;
+  /** How long a sandbox that was built ahead waits for its command, in milliseconds. */
+  readonly sandboxKeptMs?: number | undefined;
   /** Absolute path of ripgrep, where there is one. */
   readonly ripgrep: string | undefined;
 }
@@ -58,6 +61,7 @@ export class CallDesk {
   readonly #holds: Holds;
   readonly #setups: LaneSetups;
   readonly #scripts: Scripts;
+  readonly #ahead: SandboxesAhead;
   readonly #log: Logger;
   readonly #running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   #closed = false;
@@ -74,6 +78,7 @@ export class CallDesk {
     };
     this.#setups = new LaneSetups({ roots, report, log });
     this.#scripts = new Scripts({ programs: undefined, ...options.scripts, report, log });
+    this.#ahead = new SandboxesAhead(options.commands, options.sandboxKeptMs);
     const capacities = new Map(
       options.roots.flatMap(({ repositories }) =>
         repositories.map(({ lane, slots }) => [laneKey(lane), slots] as const),
@@ -123,6 +128,13 @@ export class CallDesk {
     void this.#scripts.kill(callId);
   }
 
+  /** A command is said to wait for a lane in which one runs. */
+  expect(lane: Lane): void {
+    const key = laneKey(lane);
+    const runs = this.#holds.listHeld().some((held) => held.pool === 'command' && laneKey(held.lane) === key);
+    if (runs) this.#ahead.expect(lane);
+  }
+
   /** The setups that are to run by themselves are told to a bridge that may not know of them. */
   announceSetups(): void {
     this.#setups.announceAll();
@@ -142,6 +154,7 @@ export class CallDesk {
   /** Takes nothing more; resolves when nothing runs. */
   async drain(): Promise<void> {
     this.#closed = true;
+    this.#ahead.close();
     await this.#scripts.close();
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
@@ -194,8 +207,12 @@ export class CallDesk {
   #judge(root: ServedRoot, assignment: Assignment, judgement: ReturnType<Holds['hold']>): void {
     switch (judgement) {
       case 'accepted': {
+        const ahead = this.#ahead.admit(assignment);
         const stop = new AbortController();
-        const done = this.#run(root, assignment, stop.signal);
+        const onFree = () => {
+          if (!this.#closed) this.#ahead.build(root, assignment.lane);
+        };
+        const done = this.#run({ root, assignment, signal: stop.signal, ahead, onFree });
         this.#running.set(assignment.callId, { stop, done });
         return;
       }
@@ -212,10 +229,11 @@ export class CallDesk {
     }
   }
 
-  async #run(root: ServedRoot, assignment: Assignment, signal: AbortSignal): Promise<void> {
+  async #run(admitted: Omit<CallToPerform, 'stopwatch'>): Promise<void> {
+    const { root, assignment } = admitted;
     const log = this.#log.child(traceOf(assignment));
     const stopwatch = new Stopwatch();
-    const call = { root, assignment, signal, stopwatch };
+    const call = { ...admitted, stopwatch };
     let settlement: Settlement | Pause;
     try {
       const setting = { ...this.#options, setups: this.#setups, scripts: this.#scripts };

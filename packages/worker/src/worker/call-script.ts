@@ -81,6 +81,11 @@ export class CallScript {
     return this.#stretch(() => this.#script.resume(this.#stretchOf(call, lane), results));
   }
 
+  /** Whether it does nothing, while it is paused. */
+  get isStill(): boolean {
+    return this.#script.isStill;
+  }
+
   /** Ends it while it is paused; nothing of it was owed. */
   async kill(): Promise<void> {
     const gone = await this.#script.kill();

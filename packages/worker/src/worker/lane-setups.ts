@@ -107,7 +107,13 @@ export class LaneSetups {
       call: assignment.callId,
       shell: setting.machine.shell,
       signal,
-      run: (command) => runWalled(setting, call, { ...command, maxOutputBytes: judgedOutputBytes }, opened),
+      run: ({ signal: stop, ...command }) =>
+        runWalled(
+          setting,
+          { ...call, signal: stop },
+          { ...command, maxOutputBytes: judgedOutputBytes },
+          opened,
+        ),
       onFault: (error) => {
         this.#options.log.error({ err: error, callId: assignment.callId }, 'a setup failed in the worker');
       },

@@ -9,6 +9,7 @@ import { openLane, type OpenedLane } from './opened-lane.js';
 import { settleOwedAudits, type AuditSetting } from './owed-audit.js';
 import { runCommand } from './run-command.js';
 import { notPaused, type Scripts } from './scripts.js';
+import type { LaneAhead } from './sandboxes-ahead.js';
 import type { ServedRoot } from './served-root.js';
 import { treeOf } from './served-tree.js';
 import type { Stopwatch } from './stopwatch.js';
@@ -24,6 +25,10 @@ export interface CallToPerform {
   /** As its request says, not the wire. */
   readonly assignment: Assignment;
   readonly signal: AbortSignal;
+  /** The lane with a sandbox that was built ahead, for a command; closed with the call. */
+  readonly ahead?: LaneAhead | undefined;
+  /** Called when a command has left its lane in order, before there is a result. */
+  readonly onFree: () => void;
   /** Starts anew when a command does. */
   readonly stopwatch: Stopwatch;
 }
@@ -45,17 +50,19 @@ export async function performCall(setting: PerformSetting, call: CallToPerform):
     // A script that cannot go on where it stopped does not go on at all.
     const wasPaused = request.operation === 'resume_script' && (await setting.scripts.kill(callId));
     throw wasPaused && CodelanesError.is(error) ? notPaused(error.message) : error;
+  } finally {
+    await call.ahead?.close();
   }
 }
 
 async function performInLane(setting: PerformSetting, call: CallToPerform): Promise<Performed> {
-  const { root, assignment, signal } = call;
+  const { root, assignment, signal, ahead } = call;
   const { request } = assignment;
   const { commands, ripgrep, log } = setting;
   // A read of instructions holds no lane: the command whose audit is owed may be running now.
   const audits = { root, commands, log };
   if (assignment.pool !== 'none') await settleOwedAudits(audits, assignment.lane);
-  const lane = openLane(root, assignment.lane);
+  const lane = ahead?.opened ?? openLane(root, assignment.lane);
   try {
     if (isFileToolRequest(request)) {
       const result = await withinTime(assignment.executionMs, signal, (within) =>
@@ -65,13 +72,13 @@ async function performInLane(setting: PerformSetting, call: CallToPerform): Prom
     }
     return await performWalled(setting, call, request, audits, lane);
   } finally {
-    lane.close();
+    if (ahead === undefined) lane.close();
   }
 }
 
 async function performWalled(
   { commands, connection, setups, scripts }: PerformSetting,
-  { root, assignment, signal, stopwatch }: CallToPerform,
+  { root, assignment, signal, stopwatch, ahead, onFree }: CallToPerform,
   request: Exclude<CallRequest, FileToolRequest>,
   audits: AuditSetting,
   lane: OpenedLane,
@@ -97,7 +104,9 @@ async function performWalled(
     }
     case 'execute_command': {
       const notices = setups.admit(root, assignment.lane, lane);
-      return fulfilled(await runCommand(commands(root, tree), { ...command, notices }, request, lane));
+      return fulfilled(
+        await runCommand(commands(root, tree), { ...command, notices, onFree }, request, lane, ahead),
+      );
     }
   }
 }

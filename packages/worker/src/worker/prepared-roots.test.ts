@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import { PreparationError } from '../preparation/preparation-error.js';
+import { findSetup, readSetupLog } from '../setup/listed-setups.js';
 import { preparedRoots, type PreparationSetting } from './prepared-roots.js';
 import { requestRelease } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
@@ -35,6 +36,7 @@ const setting = (more: Partial<PreparationSetting> = {}): PreparationSetting => 
     throw new PreparationError('It got to its wall.');
   },
   log: pino({ level: 'silent' }),
+  atOnce: 2,
   signal: new AbortController().signal,
   ...more,
 });
@@ -82,6 +84,15 @@ describe('the roots that a worker offers', () => {
     expect(await requestRelease(join(folder, 'state'), released.lane)).toBe(true);
     await expect(preparedRoots([released], setting())).rejects.toThrow('It got to its wall.');
     expect(released.quarantine.list()).toEqual([]);
+  });
+
+  it('leave behind what came of each setup, for those who ask later', async () => {
+    const failing = await take('failing', setup);
+    await expect(preparedRoots([failing], setting())).rejects.toThrow('It got to its wall.');
+    const found = findSetup(join(folder, 'state'), ['failing']);
+    expect(found).toMatchObject({ record: { state: 'failed', reason: 'It got to its wall.' } });
+    expect(found?.retry).toBeUndefined();
+    expect(found === undefined ? '' : readSetupLog(found)).toBe('codelanes: It got to its wall.\n');
   });
 
   it('are not waited for when the worker is stopped', async () => {

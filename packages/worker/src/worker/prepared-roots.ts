@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { CodelanesError } from '@codelanes/protocol';
 import type { Logger } from 'pino';
+import type { EnvironmentSetup } from '../environment/setup.js';
 import { freeSpace } from '../preparation/free-space.js';
 import { PreparationError } from '../preparation/preparation-error.js';
 import { prepare, type Prepared, type Step, type StepEnd } from '../preparation/prepare.js';
 import { preparationFolder } from '../preparation/receipt.js';
+import { EnvironmentRun } from '../setup/environment-run.js';
+import type { SetupLog } from '../setup/setup-log.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import { watchReleases } from './releases.js';
 import { runWalled, type CommandSetting } from './run-command.js';
@@ -20,13 +23,15 @@ export interface PreparationSetting {
   /** Undefined on a machine that cannot wall: then no setup is run, and none of its roots is served. */
   readonly commands: CommandSettings | undefined;
   readonly log: Logger;
-  /** Ends a setup that runs, and begins no other. */
+  /** How many setups may run at once: as many as commands may later. */
+  readonly atOnce: number;
+  /** Ends the setups that run, and begins no other. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs the setups of roots, one after the other, before anything of them is offered, and returns the roots that are
- * ready. Of one whose setup fails or is put off the log says why; it stays in the hands of the worker, whose journals
+ * Runs the setups of roots side by side before anything of them is offered, and returns the roots that are ready, in
+ * their order. Of one whose setup fails or is put off the log says why; it stays in the hands of the worker, whose journals
  * must not forget it, and is not offered.
  *
  * @throws {PreparationError} where nothing is left to be served.
@@ -36,29 +41,57 @@ export async function preparedRoots(
   roots: readonly ServedRoot[],
   setting: PreparationSetting,
 ): Promise<readonly ServedRoot[]> {
-  const ready: ServedRoot[] = [];
-  let failure: PreparationError | undefined;
-  for (const root of roots) {
-    try {
-      await prepareRoot(root, setting);
-      ready.push(root);
-    } catch (error) {
-      failure = failureOf(root, error);
-      if (setting.signal.aborted) throw new WorkerStopped({ cause: failure });
-      setting.log.error({ workspace: root.id, output: failure.output }, failure.message);
+  const failures = new Map<ServedRoot, PreparationError>();
+  const waiting = [...roots];
+  const prepareNext = async () => {
+    for (let root = waiting.shift(); root !== undefined; root = waiting.shift()) {
+      try {
+        await prepareRoot(root, setting);
+      } catch (error) {
+        const failure = failureOf(root, error);
+        failures.set(root, failure);
+        if (!setting.signal.aborted) {
+          setting.log.error({ workspace: root.id, output: failure.output }, failure.message);
+        }
+      }
     }
-  }
-  if (ready.length === 0 && failure !== undefined) throw failure;
+  };
+  await Promise.all(Array.from({ length: setting.atOnce }, prepareNext));
+  const ready = roots.filter((root) => !failures.has(root));
+  const [failure] = failures.values();
+  if (failure === undefined) return ready;
+  if (setting.signal.aborted) throw new WorkerStopped({ cause: failure });
+  if (ready.length === 0) throw failure;
   return ready;
 }
 
 async function prepareRoot(root: ServedRoot, setting: PreparationSetting): Promise<void> {
-  const { setup, storage } = root;
+  const { setup } = root;
   if (setup === undefined) return;
   setting.signal.throwIfAborted();
-  const { commands, log } = setting;
+  const run = await EnvironmentRun.begin(root, setup);
+  try {
+    await prepareBy(setup, { root, setting, log: run.log });
+    await run.end({ state: 'ready' });
+  } catch (error) {
+    await run.end(
+      setting.signal.aborted ? { state: 'interrupted' } : { state: 'failed', reason: reasonOf(error) },
+    );
+    throw error;
+  }
+}
+
+interface RootRun {
+  readonly root: ServedRoot;
+  readonly setting: PreparationSetting;
+  readonly log: SetupLog;
+}
+
+async function prepareBy(setup: EnvironmentSetup, run: RootRun): Promise<void> {
+  const { root, setting } = run;
+  const { commands, log, signal } = setting;
   if (commands === undefined) throw new PreparationError('This machine cannot wall its setup; see above.');
-  if (storage !== undefined) refuseLackOfSpace(root, storage);
+  if (root.storage !== undefined) refuseLackOfSpace(root, root.storage);
   await refuseClosed(root, log);
   const lane = openLane(root, root.lane);
   try {
@@ -68,8 +101,8 @@ async function prepareRoot(root: ServedRoot, setting: PreparationSetting): Promi
       setup,
       context: contextOf(command),
       folder: preparationFolder(root.stateDir),
-      run: (step) => runStep({ root, command, lane, setting }, step),
-      signal: setting.signal,
+      run: (step) => runStep({ ...run, command, lane }, step),
+      signal,
       note: (sentence) => {
         log.warn({ workspace: root.id }, sentence);
       },
@@ -86,16 +119,14 @@ const sentences: Record<Prepared, string> = {
   restored: 'what a setup made was restored in a workspace from a snapshot',
 };
 
-interface StepSetting {
-  readonly root: ServedRoot;
+interface StepSetting extends RootRun {
   readonly command: CommandSetting;
   readonly lane: OpenedLane;
-  readonly setting: PreparationSetting;
 }
 
 /** Journalled as every command, so that a worker that dies meanwhile leaves nothing running. */
 async function runStep(
-  { root, command, lane, setting: { commands, log, signal } }: StepSetting,
+  { root, command, lane, log: ownLog, setting: { commands, log, signal } }: StepSetting,
   { command: line, timeoutMs }: Step,
 ): Promise<StepEnd> {
   const callId = randomBytes(16).toString('hex');
@@ -108,7 +139,10 @@ async function runStep(
     onStart: () => undefined,
   };
   try {
-    const walled = { command: line, timeoutMs, maxOutputBytes: keptOutputBytes };
+    const onOutput = (chunk: Uint8Array) => {
+      ownLog.write(chunk);
+    };
+    const walled = { command: line, timeoutMs, maxOutputBytes: keptOutputBytes, onOutput };
     const { ending, gone, quarantine, stdout, stderr } = await runWalled(command, call, walled, lane);
     const output = [stdout, stderr].filter((text) => text !== '').join('\n');
     if (!gone || quarantine !== undefined) {
@@ -152,8 +186,14 @@ async function refuseClosed(root: ServedRoot, log: Logger): Promise<void> {
 }
 
 function failureOf({ id }: ServedRoot, error: unknown): PreparationError {
-  const said = error instanceof PreparationError || CodelanesError.is(error);
-  const reason = said ? error.message : 'The worker met a fault of its own.';
   const output = error instanceof PreparationError ? error.output : undefined;
-  return new PreparationError(`Workspace "${id}" is not served. ${reason}`, { cause: error, output });
+  return new PreparationError(`Workspace "${id}" is not served. ${reasonOf(error)}`, {
+    cause: error,
+    output,
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const said = error instanceof PreparationError || CodelanesError.is(error);
+  return said ? error.message : 'The worker met a fault of its own.';
 }

@@ -1,12 +1,11 @@
 import { CodelanesError, limits } from '@codelanes/protocol';
 import type { Assignment, ExecuteCommandRequest, ExecuteCommandResult } from '@codelanes/protocol';
-import { runInLane, type LaneCommand, type LaneOutcome } from '../commands/run-in-lane.js';
+import { runInLane, type BuiltAhead, type LaneCommand, type LaneOutcome } from '../commands/run-in-lane.js';
 import { FileRefusal } from '../files/refusal.js';
 import type { NetworkPolicy } from '../environment/network-policy.js';
 import type { LaneHead } from '../lanes/lane-head.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import type { NetworkHost } from '../network/network-host.js';
-import { laneTop } from '../sandbox/lane-facts.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedCache } from '../sandbox/shared-cache.js';
 import type { Standby } from '../sandbox/standby.js';
@@ -45,6 +44,8 @@ export interface CommandCall {
   readonly signal: AbortSignal;
   /** Called when a start is on disk and right before the process may run. */
   readonly onStart: (init: ProcessIdentity) => void;
+  /** Called when nothing of it can run any more and its lane is in order, before there is a result. */
+  readonly onFree?: (() => void) | undefined;
 }
 
 /** What is run in the wall of a lane. */
@@ -54,6 +55,8 @@ export type WalledCommand = Pick<
 > & {
   /** Relative to the top of the lane, which it is by default. */
   readonly cwd?: string | undefined;
+  /** A sandbox of this lane that was built ahead. */
+  readonly built?: BuiltAhead | undefined;
 };
 
 /**
@@ -66,9 +69,10 @@ export async function runCommand(
   call: CommandCall,
   request: ExecuteCommandRequest,
   lane: OpenedLane,
+  built: BuiltAhead | undefined,
 ): Promise<ExecuteCommandResult> {
   const { command, cwd, maxOutputBytes = limits.commandDefaultOutputBytes } = request;
-  const walled = { command, cwd, timeoutMs: call.assignment.executionMs, maxOutputBytes };
+  const walled = { command, cwd, built, timeoutMs: call.assignment.executionMs, maxOutputBytes };
   const outcome = await runWalled(setting, call, walled, lane);
   // While something may still write into the lane nothing of it is read.
   return resultOf(request, outcome, outcome.gone ? await lane.head?.() : undefined);
@@ -127,7 +131,7 @@ class CommandRun {
   #execute(): Promise<LaneOutcome> {
     const { machine, shared, network, networkHost, caches, standby, killGraceMs, goneWithinMs } =
       this.#setting;
-    const { root, assignment, signal, onStart, notices = [] } = this.#call;
+    const { root, assignment, signal, onStart, onFree, notices = [] } = this.#call;
     const { cwd, ...command } = this.#command;
     return runInLane({
       lane: this.#lane.facts,
@@ -139,7 +143,7 @@ class CommandRun {
       caches,
       standby,
       ...command,
-      workingDirectory: workingDirectoryOf(this.#lane, cwd),
+      directory: startingIn(this.#lane, cwd),
       graceMs: killGraceMs,
       goneWithinMs,
       signal,
@@ -149,6 +153,7 @@ class CommandRun {
       },
       lookBeneath: async (wasStopped) => [...notices, ...(await this.#records.lookBeneath(wasStopped))],
       journalStart: (record) => this.#records.write(record),
+      onFree,
       onStart: (init) => {
         this.#init = init;
         onStart(init);
@@ -180,12 +185,12 @@ function resultOf(
   };
 }
 
-function workingDirectoryOf(lane: OpenedLane, cwd: string | undefined): string {
-  const top = laneTop(lane.facts);
-  if (cwd === undefined || cwd === '.') return top;
+/** A folder that can be started in; undefined for the top of the lane. */
+function startingIn(lane: OpenedLane, cwd: string | undefined): string | undefined {
+  if (cwd === undefined || cwd === '.') return undefined;
   try {
     lane.directory.walk(cwd.split('/')).close();
-    return `${top}/${cwd}`;
+    return cwd;
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
     throw new CodelanesError('INVALID_PATH', `The command cannot start in "${cwd}": ${error.message}`, {

@@ -8,6 +8,8 @@ import type { CommandCall, CommandSetting } from './run-command.js';
 
 /** Scripts of one worker that wait for tools at once. */
 const mostPaused = 4;
+/** Between two looks whether a script that waits is held still, in milliseconds. */
+const lookMs = 100;
 
 export interface ScriptsOptions {
   /** `undefined` on a machine without what scripts need. */
@@ -22,6 +24,7 @@ interface PausedScript {
   readonly script: CallScript;
   readonly lane: Assignment['lane'];
   readonly expiry: NodeJS.Timeout;
+  readonly looks: NodeJS.Timeout;
 }
 
 /**
@@ -139,19 +142,23 @@ export class Scripts {
 
   #hold(callId: string, script: CallScript, lane: Assignment['lane']): void {
     const { pausedMs = limits.pausedScriptMs, log } = this.#options;
-    const expiry = setTimeout(() => {
-      log.warn(
-        { callId, lane: describeLane(lane) },
-        'a script has waited for its tools too long and is ended',
-      );
+    const end = (why: string): void => {
+      log.warn({ callId, lane: describeLane(lane) }, `a script that waits for its tools ${why} and is ended`);
       void this.#interrupt(callId);
-    }, pausedMs);
+    };
+    const expiry = setTimeout(end, pausedMs, 'has waited too long');
+    // Nothing in its sandbox can wake it; what others could arrange for it must not go on without a lane.
+    const looks = setInterval(() => {
+      if (!script.isStill) end('was woken');
+    }, lookMs);
     this.#reserved.add(callId);
-    this.#paused.set(callId, { script, lane, expiry });
+    this.#paused.set(callId, { script, lane, expiry, looks });
   }
 
   #forget(callId: string): void {
-    clearTimeout(this.#paused.get(callId)?.expiry);
+    const paused = this.#paused.get(callId);
+    clearTimeout(paused?.expiry);
+    clearInterval(paused?.looks);
     this.#paused.delete(callId);
     this.#reserved.delete(callId);
   }

@@ -152,7 +152,7 @@ export class Serving {
           }
         }
       }
-      const offered = await preparedRoots(roots, { commands, log, signal });
+      const offered = await preparedRoots(roots, { commands, log, atOnce: options.slots, signal });
       const programs = commands === undefined ? undefined : await prepareScripts(options, log);
       return new Serving(options, log, roots, offered, journalId, wall, programs, networkHost, standby);
     } catch (error) {
@@ -210,6 +210,9 @@ export class Serving {
         return;
       case 'assignment':
         this.#desk.take(message.assignment);
+        return;
+      case 'expected':
+        this.#desk.expect(message.lane);
         return;
       case 'cancel':
       case 'lost':

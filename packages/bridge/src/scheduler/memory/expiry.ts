@@ -31,5 +31,6 @@ export function placeEnded(memory: Memory, place: KeptPlace): void {
 
 /** An ended call was remembered for long enough. */
 export function forget(memory: Memory, record: CallRecord): void {
+  memory.results.drop(record);
   if (isEnded(record.state) && memory.calls.get(record.callId) === record) memory.calls.delete(record.callId);
 }

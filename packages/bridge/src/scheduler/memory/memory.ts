@@ -1,9 +1,11 @@
 import { Countdown } from '../countdown.js';
+import { Expectations } from '../expectations.js';
 import { Listeners } from '../listeners.js';
 import { Losses } from '../losses.js';
 import type { Clock, SchedulerSettings } from '../store.js';
 import type { CallRecord, HeldLease } from './call-record.js';
 import { forget, leaseEnded, placeEnded, reservationLapsed } from './expiry.js';
+import { KeptResults, keptCharacters } from './kept-results.js';
 import { pauseEnded } from './pausing.js';
 import type { KeptPlace, Stop, WorkerRecord } from './worker-record.js';
 
@@ -15,7 +17,12 @@ export class Memory {
   readonly calls = new Map<string, CallRecord>();
   readonly callListeners = new Listeners();
   readonly workerListeners = new Listeners();
+  readonly expectations = new Expectations();
   readonly losses = new Losses();
+  readonly results = new KeptResults(keptCharacters, (record) => {
+    this.ended.remove(record);
+    forget(this, record);
+  });
 
   readonly reservations: Countdown<CallRecord>;
   readonly leases: Countdown<HeldLease>;
@@ -52,5 +59,6 @@ export class Memory {
     for (const countdown of [reservations, leases, places, pauses, stops, ended]) countdown.close();
     this.callListeners.close();
     this.workerListeners.close();
+    this.expectations.close();
   }
 }

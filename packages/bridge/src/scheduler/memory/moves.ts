@@ -94,6 +94,7 @@ export function toEnded(memory: Memory, record: CallRecord, end: CallEnd): void 
   record.pause = undefined;
   record.call = undefined;
   memory.ended.begin(record);
+  if (end.how === 'settled') memory.results.keep(record, end.settlement);
   enter(memory, record, { name: end.how, end, token }, memory.clock.now());
   const { operation } = record;
   if (end.how === 'interrupted') memory.losses.tell({ how: 'interrupted', operation });

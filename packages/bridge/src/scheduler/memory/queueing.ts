@@ -26,7 +26,11 @@ export function submit(memory: Memory, call: NewCall): Submitted | Refused {
   memory.calls.set(call.callId, record);
   toWaiting(memory, record, false);
   startWhatCan(memory, worker);
-  return { ok: true, state: record.state.name === 'reserved' ? 'reserved' : 'waiting' };
+  if (record.state.name === 'reserved') return { ok: true, state: 'reserved' };
+  if (call.pool === 'command' && worker.running.hasCommandOf(call.lane)) {
+    memory.expectations.tell(call.workerId, call.lane);
+  }
+  return { ok: true, state: 'waiting' };
 }
 
 /** Takes a call that was not delivered out of the queue; see the contract. */

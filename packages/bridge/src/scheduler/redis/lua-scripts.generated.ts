@@ -10,7 +10,7 @@ local layout = '2'
 local store = {}`;
 
 const worker = `local worker = {}
-local news, somethingToFetch = {}, false
+local news, somethingToFetch, expected = {}, false, nil
 function store.clockNow()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
   local time = redis.call('TIME')
@@ -872,9 +872,10 @@ function store.finish(reply)
   local at = store.nextDueAt()
   local due = at == math.huge and '' or tostring(math.max(0, at - worker.now))
   reply[2] = due .. losses
-  if somethingToFetch or next(news) then
+  if somethingToFetch or expected or next(news) then
     local told = { due, somethingToFetch and '*' or '' }
     for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end
+    if expected then told[#told + 1] = '>' .. expected end
     redis.call('PUBLISH', channel, table.concat(told, ' '))
   end
   return reply
@@ -941,6 +942,7 @@ if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
 local call = store.newCall(ARGV[16], ARGV[17])
 store.enterQueue(call, ARGV[20])
 news[id] = nil
+if call.state == 'waiting' and ARGV[12] == 'c' then expected = ARGV[10] end
 return store.finish({ 'OK', '', call.state })
 end`;
 
@@ -1250,7 +1252,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 6,
-    sha1: '1021d76bf9bbfb64ed4e393d7f2a3107b7922c5a',
+    sha1: 'c5c9b943884bca9d348c72b65c65135582d7a5aa',
     text: [
       given,
       worker,
@@ -1295,7 +1297,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '6f986c6502bfc4e3a2649d32039b72dc7a7276d4',
+    sha1: '286f52d7f8c7f42b96bdf30eb65ba915707cb2fb',
     text: [
       given,
       worker,
@@ -1321,7 +1323,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '3daa0f274ea7def30e60f3314f4140a869bcfe4c',
+    sha1: 'c85885263f7e25a18210a5c8779789c9f4956041',
     text: [
       given,
       worker,
@@ -1350,7 +1352,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '8b0a2ccdefd3ed5628eefad07184267423996e57',
+    sha1: '3711644757a059c3c3e187c49a9ddbe663d37345',
     text: [
       given,
       worker,
@@ -1377,7 +1379,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: '682568cb02d984c734a9029ed825530ab1c012a8',
+    sha1: 'bd1a377ebbf1af3324bb5fea7dfb75e18406007d',
     text: [
       given,
       worker,
@@ -1410,7 +1412,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '1654c2d2e41900c6b88cfd06e17079943577961d',
+    sha1: 'a3248eea811ec510e3e8d133affde82ef35a1113',
     text: [
       given,
       worker,
@@ -1436,7 +1438,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '48a64e0527834d6a1b6dc12862057ae0eed8d433',
+    sha1: 'e6711c964088f2c14b1cc0a4f55d718f8d850b40',
     text: [
       given,
       worker,
@@ -1508,7 +1510,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: '09871288658a616ade61b12dbec2e2b9943887c9',
+    sha1: 'eb74a4946d62e47ade927cac07ea51ba8712ee31',
     text: [
       given,
       worker,
@@ -1561,7 +1563,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: 'd110bce7707358f0a772f045feb2d5ad86c2ae3d',
+    sha1: 'e8ab55efac249586a8d5410fc2334aed423d3bbf',
     text: [
       given,
       worker,
@@ -1601,7 +1603,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '798ad35af076707dd7fd77d2b4a632db53f5bd6b',
+    sha1: '8333cdc92ac95cb37e0a934f2ff965933fe1290a',
     text: [
       given,
       worker,
@@ -1641,7 +1643,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: 'e322cce8296d3b202cf252e3e7a2301147652324',
+    sha1: 'ad8af785e8c5c39cfbacd249b355d0d3622370b3',
     text: [
       given,
       worker,
@@ -1667,7 +1669,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   register: {
     keys: 6,
-    sha1: 'fac987d7a341c824281654de854fc3786f8f7e75',
+    sha1: '1a668cd5f562eed81ceda05c5d576bba3eff197b',
     text: [
       given,
       worker,
@@ -1766,7 +1768,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '8f978098192329177e8301d9c00017d78fce5fa2',
+    sha1: '70c577231da1eacfd1c91a31b0c32fd7067dba7e',
     text: [
       given,
       worker,
@@ -1805,7 +1807,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: 'e05ec0e098c3c629a15fa81e83ba12d438f26bc5',
+    sha1: 'b0714045fd426dcfb8da2ca7a2c2af4c28a72214',
     text: [
       given,
       worker,
@@ -1878,7 +1880,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '1e943bd9ef0598788f768e64b866595e7828a6e9',
+    sha1: 'bedf034d7c0c84f01afa5a569abe925b552dd0bb',
     text: [
       given,
       worker,
@@ -1915,7 +1917,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: 'c2f9ec5a4d41c057681e32818cec2f81d4dd1ec2',
+    sha1: '8be01c963b150c6424c2762f87fc998cc269de5b',
     text: [
       given,
       worker,
@@ -1964,7 +1966,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 6,
-    sha1: 'bae080ab86bf2ff168a5fadf05ca494a1b644409',
+    sha1: '040becc3a0bc037380dabceda20eef67671702ed',
     text: [
       given,
       worker,
@@ -1995,12 +1997,13 @@ if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
 local call = store.newCall(ARGV[16], ARGV[17])
 store.enterQueue(call, ARGV[20])
 news[id] = nil
+if call.state == 'waiting' and ARGV[12] == 'c' then expected = ARGV[10] end
 return store.finish({ 'OK', '', call.state })`,
     ].join('\n'),
   },
   submitDurable: {
     keys: 7,
-    sha1: '32fd663f19e87551c256bf3c398d395ae19f9f10',
+    sha1: 'eef4fdad414cbfa2eb49151802eca40c1ab4c6b1',
     text: [
       given,
       worker,
@@ -2046,7 +2049,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '2d97d17ecf82184080eb0c516a06c0be54b7195c',
+    sha1: 'abeb6de11713a40db81f535cefe6c41c62313bc0',
     text: [
       given,
       worker,
@@ -2070,7 +2073,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'f2659fe9ab230ea97068ec676c3b820253b87cd4',
+    sha1: 'bcee08f9aad3d5a6ea75fcbe3cc8ad8ead6bcfc9',
     text: [
       given,
       worker,
@@ -2099,7 +2102,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: '6a361b9391907d9c7e1d4db99f98b408100efa4b',
+    sha1: 'eb7e484fdcc1b2798a959bf6f69829ae795d8fb0',
     text: [
       given,
       worker,
@@ -2137,7 +2140,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: '82a61f84a9ed53fe8ed56ce3287fb4753ceb8dea',
+    sha1: 'cd5720fb908289e9bbcc0d0859b9fd94cede8b09',
     text: [
       given,
       worker,

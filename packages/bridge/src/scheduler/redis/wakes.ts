@@ -1,8 +1,11 @@
+import type { Lane } from '@codelanes/protocol';
 import { Countdown } from '../countdown.js';
+import { Expectations } from '../expectations.js';
 import { Listeners } from '../listeners.js';
 import type { Clock } from '../store.js';
 import type { RedisClient } from './connections.js';
 import type { RedisKeys } from './keys.js';
+import { laneOfPath } from './stored-text.js';
 import { storeUnavailable } from './unavailable.js';
 
 /** A channel that nobody listens to is kept this long, as the next call usually comes soon. */
@@ -32,6 +35,7 @@ export class Wakes {
   readonly #onNews: (news: News) => void;
   readonly #calls = new Listeners();
   readonly #workers = new Listeners();
+  readonly #expectations = new Expectations();
   /** By the name of the channel. */
   readonly #channels = new Map<string, Channel>();
   readonly #idle: Countdown<string>;
@@ -73,6 +77,11 @@ export class Wakes {
     };
   }
 
+  /** As the contract of the store says; only what is told while somebody listens is heard. */
+  onExpected(workerId: string, listener: (lane: Lane) => void): () => void {
+    return this.#expectations.on(workerId, listener);
+  }
+
   /** `workerId` may become known later, or never. */
   onCall(callId: string, workerId: Promise<string | undefined> | string, listener: () => void): () => void {
     const off = this.#calls.on(callId, listener);
@@ -105,6 +114,7 @@ export class Wakes {
     this.#idle.close();
     this.#calls.close();
     this.#workers.close();
+    this.#expectations.close();
     this.#channels.clear();
   }
 
@@ -156,6 +166,8 @@ export class Wakes {
     const { workerId } = channel;
     const [due, fetchable, ...changed] = message.split(' ');
     if (fetchable === '*') this.#workers.mark(workerId);
+    const expected = changed.at(-1)?.startsWith('>') === true ? changed.pop() : undefined;
+    if (expected !== undefined) this.#expectations.tell(workerId, laneOfPath(expected.slice(1)));
     const changes = changed.map((change) => {
       const [callId = '', state = ''] = change.split(':');
       this.#calls.mark(callId);

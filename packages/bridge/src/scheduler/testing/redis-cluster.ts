@@ -6,6 +6,7 @@ const slots = 16_384;
 /** A Redis Cluster of three masters on loopback. */
 export class RedisCluster {
   readonly #servers: readonly RedisServer[];
+  readonly #replicas: RedisServer[] = [];
 
   private constructor(servers: readonly RedisServer[]) {
     this.#servers = servers;
@@ -57,12 +58,35 @@ export class RedisCluster {
     return this.#servers.map(({ url }) => url);
   }
 
+  /** Adds a replica of that node, which has all that the node has; it ends with the cluster. */
+  async addReplicaOf(server: RedisServer): Promise<RedisServer> {
+    const replica = await RedisServer.start({ cluster: true });
+    this.#replicas.push(replica);
+    const nodeId = await server.ask((client) => client.cluster('MYID'));
+    await replica.ask(async (client) => {
+      await client.cluster('MEET', '127.0.0.1', server.port);
+      while (!String(await client.cluster('NODES')).includes(nodeId)) await sleep(50);
+      await client.cluster('REPLICATE', nodeId);
+    });
+    while ((await server.ask((client) => client.wait(1, 100))) < 1) await sleep(50);
+    return replica;
+  }
+
+  /** For each node what starts it anew; resolves when the cluster serves again. */
+  get restarts(): readonly (() => Promise<void>)[] {
+    return this.#servers.map((server) => async () => {
+      await server.kill();
+      await server.run();
+      await this.untilServing();
+    });
+  }
+
   /** How many keys each node holds. */
   keyCounts(): Promise<number[]> {
     return Promise.all(this.#servers.map((server) => server.ask((client) => client.dbsize())));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.stop()));
+    await Promise.all([...this.#servers, ...this.#replicas].map((server) => server.stop()));
   }
 }

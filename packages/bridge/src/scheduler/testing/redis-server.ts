@@ -59,6 +59,11 @@ export class RedisServer {
     await gone;
   }
 
+  /** Stops it where it stands, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.kill(signal);
+  }
+
   /** Takes a copy of all that it has written; what is returned brings the killed server back to that. */
   async copy(): Promise<() => Promise<void>> {
     const kept = await mkdtemp(join(tmpdir(), 'codelanes-redis-copy-'));

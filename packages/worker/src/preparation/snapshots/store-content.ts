@@ -1,4 +1,4 @@
-import { Directory } from '../../files/directory.js';
+import type { Directory } from '../../files/directory.js';
 import { FileRefusal } from '../../files/refusal.js';
 import type { KeptSnapshot } from './lifecycle.js';
 import { readManifest, type ReadManifest } from './manifest.js';

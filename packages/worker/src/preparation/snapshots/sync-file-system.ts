@@ -9,8 +9,8 @@ export async function syncFileSystem(folder: Directory): Promise<void> {
     stdio: ['ignore', 'ignore', 'ignore', folder.fd],
   });
   try {
-    const [status]: unknown[] = await once(sync, 'exit');
-    if (status === 0) return;
+    const exit: unknown[] = await once(sync, 'exit');
+    if (exit[0] === 0) return;
   } catch (error) {
     throw new SnapshotRefusal('The file system cannot be synced: sync does not run; install coreutils.', {
       cause: error,

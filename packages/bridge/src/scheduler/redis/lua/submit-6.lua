@@ -26,4 +26,5 @@ local call = store.newCall(ARGV[16], ARGV[17])
 store.enterQueue(call, ARGV[20])
 -- Its own caller learns the state from the reply.
 news[id] = nil
+if call.state == 'waiting' and ARGV[12] == 'c' then expected = ARGV[10] end
 return store.finish({ 'OK', '', call.state })

@@ -33,9 +33,10 @@ function store.finish(reply)
   local at = store.nextDueAt()
   local due = at == math.huge and '' or tostring(math.max(0, at - worker.now))
   reply[2] = due .. losses
-  if somethingToFetch or next(news) then
+  if somethingToFetch or expected or next(news) then
     local told = { due, somethingToFetch and '*' or '' }
     for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end
+    if expected then told[#told + 1] = '>' .. expected end
     redis.call('PUBLISH', channel, table.concat(told, ' '))
   end
   return reply

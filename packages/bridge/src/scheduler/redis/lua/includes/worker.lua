@@ -1,7 +1,8 @@
 --- @include "given"
 local worker = {}
--- What is told when the script ends: calls that changed, and whether there is something to fetch.
-local news, somethingToFetch = {}, false
+-- What is told when the script ends: calls that changed, whether there is something to fetch, and the lane of a
+-- command that has begun to wait.
+local news, somethingToFetch, expected = {}, false, nil
 
 function store.clockNow()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end

@@ -1,0 +1,167 @@
+import { mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { laneOf, type Assignment, type Settlement } from '@codelanes/protocol';
+import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import type { ToConnection } from '../connection/messages.js';
+import { noNetwork } from '../environment/network-policy.js';
+import { hostProcesses } from '../lanes/processes.js';
+import { findPerl } from '../network/listener-program.js';
+import { journalMark } from '../sandbox/bwrap-arguments.js';
+import { Standby } from '../sandbox/standby.js';
+import { CallDesk } from './call-desk.js';
+import { takeRoot, type ServedRoot } from './served-root.js';
+
+let fixture: LaneFixture;
+let root: ServedRoot;
+let standby: Standby;
+let said: ToConnection[];
+let desk: CallDesk;
+
+beforeEach(() => serve(60_000));
+
+async function serve(sandboxKeptMs: number): Promise<void> {
+  fixture = new LaneFixture(['a', 'b']);
+  mkdirSync(join(fixture.path('a'), 'inner'));
+  const request = { id: 'primary', root: fixture.root, linkedWorktreeLanes: true, read: [] };
+  root = await takeRoot(request, fixture.state);
+  standby = new Standby(findPerl(), 2);
+  said = [];
+  const { machine, shared } = fixture;
+  const networkHost = { listenerProgram: [], open: () => Promise.reject(new Error('There is no network.')) };
+  const setting = { machine, shared, network: noNetwork, networkHost, caches: [], standby };
+  desk = new CallDesk({
+    roots: [root],
+    slots: 2,
+    connection: { send: (message) => said.push(message) },
+    log: pino({ level: 'silent' }),
+    commands: () => ({ ...setting, killGraceMs: 50, goneWithinMs: 10_000 }),
+    ripgrep: undefined,
+    sandboxKeptMs,
+  });
+  await expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(2);
+}
+
+afterEach(stop);
+
+async function stop(): Promise<void> {
+  desk.stopAll();
+  await desk.drain();
+  standby.close();
+  await root.close();
+  fixture.remove();
+}
+
+const sandboxes = () => hostProcesses.withArguments(journalMark(root.journal.id));
+const identity = (path: string) => statSync(path).ino;
+
+let calls = 0;
+
+/** Hands a command to the worker; resolves when it has been settled, with how. */
+async function command(text: string, worktree?: string, cwd?: string): Promise<Settlement> {
+  calls += 1;
+  const callId = calls.toString(16).padStart(32, '0');
+  const request = {
+    protocolVersion: 1,
+    operation: 'execute_command',
+    workspaceId: 'primary',
+    command: text,
+    ...(worktree === undefined ? {} : { worktree }),
+    ...(cwd === undefined ? {} : { cwd }),
+  } satisfies Assignment['request'];
+  desk.take({
+    callId,
+    generation: 1,
+    token: 'f'.repeat(64),
+    lane: laneOf(request),
+    mode: 'exclusive',
+    pool: 'command',
+    executionMs: 60_000,
+    request,
+  });
+  await expect.poll(() => settlementOf(callId), { timeout: 20_000 }).toBeDefined();
+  const settlement = settlementOf(callId);
+  if (settlement === undefined || settlement.status === 'paused') throw new Error('It was not settled.');
+  return settlement;
+}
+
+function settlementOf(callId: string) {
+  return said.flatMap((each) =>
+    each.kind === 'settle' && each.lease.callId === callId ? [each.settlement] : [],
+  )[0];
+}
+
+const lastInit = () => said.flatMap((each) => (each.kind === 'started' ? [each.init] : [])).at(-1);
+
+/** Runs a command in `a` during which another is said to wait, and shows the sandbox that then stands. */
+async function untilOneStands() {
+  const first = command('true', 'a');
+  desk.expect(['primary', 'worktree:a']);
+  await first;
+  await expect.poll(() => sandboxes().length, { timeout: 20_000 }).toBeGreaterThan(0);
+  return sandboxes();
+}
+
+it('builds the sandbox of a command that is said to wait when the one before it has ended', async () => {
+  const standing = await untilOneStands();
+  const second = await command('pwd; echo "$1"; cat <<"end"\ntwo lines,\nas they stand\nend', 'a', 'inner');
+  expect(second).toMatchObject({
+    status: 'fulfilled',
+    result: { exitCode: 0, stdout: `${fixture.path('a')}/inner\n\ntwo lines,\nas they stand\n` },
+  });
+  expect(standing.map(({ pid }) => pid)).toContain(lastInit()?.pid);
+  expect(sandboxes()).toEqual([]);
+});
+
+it('builds none where nobody waits, or where nothing runs', async () => {
+  desk.expect(['primary', 'worktree:a']);
+  await command('true', 'a');
+  expect(sandboxes()).toEqual([]);
+});
+
+it('ends one that nobody came for', async () => {
+  await stop();
+  await serve(3_000);
+  await untilOneStands();
+  await expect.poll(() => sandboxes(), { timeout: 20_000 }).toEqual([]);
+  expect(await command('true', 'a')).toMatchObject({ result: { exitCode: 0 } });
+});
+
+it('ends one when a call gets a lane that overlaps, and not for a sibling', async () => {
+  const standing = await untilOneStands();
+  expect(await command('true', 'b')).toMatchObject({ result: { exitCode: 0 } });
+  expect(standing.some((each) => hostProcesses.isGone(each))).toBe(false);
+  expect(await command('git worktree list | wc -l')).toMatchObject({ result: { stdout: '3\n' } });
+  await expect
+    .poll(() => standing.every((each) => hostProcesses.isGone(each)), { timeout: 20_000 })
+    .toBe(true);
+});
+
+it('ends one when the worker drains', async () => {
+  const standing = await untilOneStands();
+  await desk.drain();
+  await expect
+    .poll(() => standing.every((each) => hostProcesses.isGone(each)), { timeout: 20_000 })
+    .toBe(true);
+});
+
+it('runs nothing in one whose worktree is another by then', async () => {
+  await untilOneStands();
+  const elsewhere = join(fixture.folder, 'elsewhere');
+  renameSync(fixture.path('a'), elsewhere);
+  symlinkSync(elsewhere, fixture.path('a'));
+  expect(await command('touch ran', 'a')).toMatchObject({ status: 'rejected' });
+  expect(() => identity(join(elsewhere, 'ran'))).toThrow('ENOENT');
+  expect(sandboxes()).toEqual([]);
+});
+
+it('runs nothing in one for a command that cannot start where it is to', async () => {
+  await untilOneStands();
+  expect(await command('touch ran', 'a', 'nowhere')).toMatchObject({
+    status: 'rejected',
+    error: { code: 'INVALID_PATH' },
+  });
+  expect(sandboxes()).toEqual([]);
+  expect(await command('ls', 'a', 'inner')).toMatchObject({ result: { stdout: '' } });
+});
