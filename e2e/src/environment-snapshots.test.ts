@@ -70,11 +70,12 @@ describe('the snapshot of an environment’s setup', () => {
     writeFileSync(file, ['name: other', 'root: other', ...setup(), ''].join('\n'), { mode: 0o600 });
     const start = () => deployment.beginWorker(2, file).said('Worker w1 serves');
     await start();
-    expect([runs(), runs(other)]).toEqual([1, 0]);
+    // They are made ready side by side: one of the two sets up, and the other waits for what that installs.
+    expect(runs() + runs(other)).toBe(1);
     await deployment.killWorker();
     uninstall();
     await start();
-    expect([runs(), runs(other)]).toEqual([1, 0]);
+    expect(runs() + runs(other)).toBe(1);
     for (const workspaceId of ['primary', 'other']) {
       const { stdout } = await deployment
         .caller()
@@ -84,7 +85,7 @@ describe('the snapshot of an environment’s setup', () => {
     await deployment.caller().run('rm -r node_modules; echo changed > name.txt');
     await deployment.killWorker();
     await start();
-    expect([runs(), runs(other)]).toEqual([2, 0]);
+    expect(runs() + runs(other)).toBe(2);
     expect(kept()).toHaveLength(2);
   });
 

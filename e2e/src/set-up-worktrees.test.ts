@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from './rig/caller.js';
 import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
+import { completedIn, ScriptCalls } from './rig/script-calls.js';
 
 let environment: EnvironmentFolder;
 let deployment: EnvironmentDeployment;
@@ -83,5 +84,13 @@ describe('the setup of a worktree', () => {
     const look = 'cat copied lib/name.txt && git -C lib log -1 --format=%s && git status --short';
     const { stdout, stderr } = await caller.run(look, 'a', { more, queueWaitMs: 60_000 });
     expect([stdout, stderr]).toEqual(['library\nlibrary\nBegin\n?? copied\n', '']);
+  });
+
+  it('comes before a script, too, which names repository and worktree by its own fields', async () => {
+    environment.git('parts', 'worktree', 'add', '--quiet', '-b', 'lane/script', '.worktrees/script');
+    const lane = { workspace_repository: 'parts', workspace_worktree: 'script' };
+    const code = 'cat copied; git branch --show-current';
+    const answer = await new ScriptCalls(caller).begin(code, lane, { queueWaitMs: 60_000 });
+    expect(completedIn(answer).stdout).toBe('library\nlane/script\n');
   });
 });

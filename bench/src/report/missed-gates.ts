@@ -7,7 +7,6 @@
  * connection thread 0.8, the caller 0.4, the collectors and compilers of V8 the rest.
  */
 export const missedGates: ReadonlyMap<string, string> = new Map([
-  ['handover-on-redis', 'As handover, and a script of Redis for each of its transitions.'],
   [
     'command-handover',
     'Two requests and two changes of thread, verification, and the sweep for planted links.',

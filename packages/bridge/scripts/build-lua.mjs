@@ -23,10 +23,16 @@ function partsOf(path, parts = [], open = []) {
       throw new Error(`${path}:${index + 1}: not an include: ${line}`);
     }
     if (kind === 'include') partsOf(join(folder, 'includes', `${name}.lua`), parts, [...open, path]);
-    if (kind === 'transition') partsOf(join(folder, `${name}-6.lua`), parts, [...open, path]);
+    if (kind === 'transition') partsOf(join(folder, scriptNamed(name)), parts, [...open, path]);
   }
   if (!parts.includes(path)) parts.push(path);
   return parts;
+}
+
+function scriptNamed(name) {
+  const file = readdirSync(folder).find((candidate) => wordsOf(candidate)[1] === name);
+  if (file === undefined) throw new Error(`there is no script ${name}`);
+  return file;
 }
 
 function codeOf(path) {

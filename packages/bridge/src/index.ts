@@ -12,10 +12,7 @@ export type {
 export type {
   CallEnd,
   CallTiming,
-  Clock,
   Fetched,
-  NewCall,
-  NewToolCall,
   NodeCapacity,
   OwnedCallView,
   PausedCall,
@@ -24,7 +21,6 @@ export type {
   Registration,
   Renewed,
   Resumed,
-  SchedulerSettings,
   SchedulerStore,
   Settled,
   Submitted,
@@ -35,7 +31,10 @@ export type {
   WorkerLoad,
   WorkerView,
 } from './scheduler/store.js';
-export { defaultSchedulerSettings } from './scheduler/store.js';
+export type { Clock } from './scheduler/clock.js';
+export type { NewCall, NewToolCall } from './scheduler/stored-call.js';
+export type { SchedulerSettings } from './scheduler/scheduler-settings.js';
+export { defaultSchedulerSettings } from './scheduler/scheduler-settings.js';
 export { ManualClock } from './scheduler/manual-clock.js';
 export { MemoryStore } from './scheduler/memory-store.js';
 export type { RedisStoreOptions } from './scheduler/redis-store.js';

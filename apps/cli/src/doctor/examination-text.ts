@@ -73,8 +73,10 @@ function setupText({ setup }: LaneReport): string {
   if (setup === undefined) return 'none';
   const when = setup.when === 'worker start' ? 'at each start of the worker' : 'once in each new worktree';
   const copied = setup.copy.length === 0 ? '' : `, after copying ${setup.copy.join(', ')}`;
+  const silent =
+    setup.idleTimeoutMs === undefined ? '' : ` and ${durationText(setup.idleTimeoutMs)} of silence`;
   const reused = setup.reused ? ', unless what it made is still good' : '';
-  return `${when}, at most ${durationText(setup.timeoutMs)}${copied}${reused}`;
+  return `${when}, at most ${durationText(setup.timeoutMs)}${silent}${copied}${reused}`;
 }
 
 function networkText(network: NetworkPolicy): string {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../scheduler/manual-clock.js';
 import { MemoryStore } from '../scheduler/memory-store.js';
-import { defaultSchedulerSettings } from '../scheduler/store.js';
+import { defaultSchedulerSettings } from '../scheduler/scheduler-settings.js';
 import { waitsForTool, WorkerAtStore } from '../scheduler/testing/worker-at-store.js';
 import { Dispatcher } from './dispatcher.js';
 

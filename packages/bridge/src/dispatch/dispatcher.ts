@@ -1,19 +1,14 @@
 import type { CallState, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError, limits } from '@codelanes/protocol';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  CallEnd,
-  NewCall,
-  NewToolCall,
-  PausedCall,
-  SchedulerStore,
-  WithdrawReason,
-} from '../scheduler/store.js';
+import type { CallEnd, Follower, PausedCall, SchedulerStore, WithdrawReason } from '../scheduler/store.js';
+import type { NewCall, NewToolCall } from '../scheduler/stored-call.js';
 import { Bell } from './bell.js';
 import { bridgeStopping, forgotten, sentAway } from './never-started.js';
 import { outcomeUnknown, resultOf } from './outcome.js';
 import { QueueTimeout } from './queue-timeout.js';
 import type { RevokedWorkers } from './revoked-workers.js';
+import { WorkerChanged } from './worker-changed.js';
 import { newStopSignal } from './stop-signal.js';
 
 /** Every change rings; this is only the net beneath a ring that a store lost. */
@@ -42,6 +37,15 @@ interface Attended extends Pick<NewCall, 'callId' | 'workerId' | 'lane' | 'execu
    * that never did.
    */
   readonly answered?: readonly string[] | undefined;
+}
+
+/** How a call is seen through. */
+interface Attendance {
+  readonly call: Attended;
+  readonly patience: Patience;
+  readonly queueEndsAt: number;
+  readonly bell: Bell;
+  readonly follower: Follower;
 }
 
 /** Sees synchronous calls through: enters them, waits for their end, and takes back what is no longer wanted. */
@@ -84,7 +88,11 @@ export class Dispatcher {
     const attended = { callId, workerId, lane, executionMs };
     return this.#see(attended, patience, async () => {
       const submitted = await this.#store.submit(call);
-      if (!submitted.ok) throw new CodelanesError(submitted.error.code, submitted.error.message);
+      if (submitted.ok) return;
+      const { code, message } = submitted.error;
+      throw submitted.isOutdated === true
+        ? new WorkerChanged(code, message)
+        : new CodelanesError(code, message);
     });
   }
 
@@ -129,20 +137,27 @@ export class Dispatcher {
   async #enterAndAttend(call: Attended, patience: Patience, enter: () => Promise<void>): Promise<ScriptEnd> {
     if (this.#stopping.signal.aborted) throw bridgeStopping();
     const queueEndsAt = performance.now() + patience.queueWaitMs;
-    await enter();
     const bell = new Bell();
+    const follower = this.#store.follow(call.callId, call.workerId, bell.ring);
+    try {
+      await enter();
+      return await this.#attendUntilOver({ call, patience, queueEndsAt, bell, follower });
+    } finally {
+      follower.stop();
+    }
+  }
+
+  async #attendUntilOver(attendance: Attendance): Promise<ScriptEnd> {
+    const { call, patience, bell } = attendance;
     const signals = [
       patience.callerGone,
       this.#stopping.signal,
       this.#abandoning.signal,
       this.#revoked.signalOf(call.workerId),
     ];
-    const unsubscribe = [
-      this.#store.onCall(call.callId, bell.ring),
-      ...signals.map((signal) => bell.ringOnAbort(signal)),
-    ];
+    const unsubscribe = signals.map((signal) => bell.ringOnAbort(signal));
     try {
-      const end = await this.#attend(call, patience, queueEndsAt, bell);
+      const end = await this.#attend(attendance);
       if (end.how === 'withdrawn' && end.why === 'caller_gone' && !patience.callerGone.aborted) {
         throw forgotten();
       }
@@ -152,17 +167,16 @@ export class Dispatcher {
     }
   }
 
-  async #attend(call: Attended, patience: Patience, queueEndsAt: number, bell: Bell): Promise<ScriptEnd> {
+  async #attend({ call, patience, queueEndsAt, bell, follower }: Attendance): Promise<ScriptEnd> {
     let answerDueAt: number | undefined;
     for (;;) {
       try {
-        // Asked for together, as a store may answer both at once.
-        const [end, owned] = await Promise.all([this.#store.end(call.callId), this.#store.call(call.callId)]);
-        if (end !== undefined) return end;
-        if (owned === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
-        const pause = owned.view.state === 'paused' ? await this.#pauseOf(call, patience) : undefined;
+        const progress = await follower.progress();
+        if (progress === undefined) throw outcomeUnknown('the bridge has no record of the call any more.');
+        if (progress.how !== 'open') return progress;
+        const pause = progress.state === 'paused' ? await this.#pauseOf(call, patience) : undefined;
         if (pause !== undefined) return { how: 'paused', pause };
-        if (waits(owned.view.state) && call.answered === undefined) {
+        if (waits(progress.state) && call.answered === undefined) {
           answerDueAt = undefined;
           const why = this.#whyLeave(call, patience, queueEndsAt);
           if (why !== undefined) await this.#leave(call, why);

@@ -2,7 +2,7 @@ import type { Capabilities, RunScriptRequest, Trace, WorkspaceToolRequest } from
 import { isInstructionRead, laneOf, limits, modeOf, operationKinds, withoutAlias } from '@codelanes/protocol';
 import { randomBytes } from 'node:crypto';
 import { ownInstanceId } from './own-instance.js';
-import type { NewCall } from '../scheduler/store.js';
+import type { NewCall } from '../scheduler/stored-call.js';
 import { fingerprintOf } from './fingerprint.js';
 
 /** Time that an operation other than a command may run. */

@@ -1,6 +1,7 @@
 import type { CallResult, CallState, WorkspaceToolResult } from '@codelanes/protocol';
 import { CodelanesError, isWorkspaceToolResult, resultFault } from '@codelanes/protocol';
-import type { CallEnd, NewToolCall } from '../scheduler/store.js';
+import type { CallEnd } from '../scheduler/store.js';
+import type { NewToolCall } from '../scheduler/stored-call.js';
 
 /**
  * The result of a call of a tool that has ended.

@@ -1,6 +1,6 @@
-import type { Assignment, Lane } from '@codelanes/protocol';
+import type { Assignment, Lane, Lease, Pause, Settlement } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
-import type { Fetched, RegistrationFence, SchedulerStore, WorkerFence } from '../scheduler/store.js';
+import type { Fetched, RegistrationFence, SchedulerStore, Settled, WorkerFence } from '../scheduler/store.js';
 import { Bell } from './bell.js';
 import type { Connection } from './connection.js';
 import { newStopSignal } from './stop-signal.js';
@@ -27,8 +27,8 @@ const nothing = { assignments: [], cancellations: [] } as const;
 /** The one open long poll of each incarnation of a worker. */
 export class WorkerPolls {
   readonly #store: SchedulerStore;
-  /** What ends the open poll of an incarnation, by worker and incarnation. */
-  readonly #open = new Map<string, AbortController>();
+  /** The open poll of each incarnation, by worker and incarnation. */
+  readonly #open = new Map<string, OpenPoll>();
   readonly #stopping = newStopSignal();
 
   constructor(store: SchedulerStore) {
@@ -62,10 +62,9 @@ export class WorkerPolls {
       throw new CodelanesError('BRIDGE_STOPPING', 'The bridge is stopping; there is nothing to fetch.');
     }
     const startedAt = performance.now();
-    const superseded = this.#takePlace(worker);
-    const bell = new Bell();
-    const heard = new Heard(bell.ring);
-    const signals = [superseded.signal, this.#stopping.signal, connection.gone];
+    const own = this.#takePlace(worker);
+    const { bell, heard } = own;
+    const signals = [own.superseded.signal, this.#stopping.signal, connection.gone];
     const unsubscribe = [
       this.#store.onWorker(worker.workerId, heard.ofChange),
       ...(hints ? [this.#store.onExpected(worker.workerId, heard.ofExpected)] : []),
@@ -85,12 +84,12 @@ export class WorkerPolls {
         const isOver = leftMs <= 0 && brings === 0;
         if (brings + expected.length > 0 || isOver) yield { heldMs, assignments, cancellations, expected };
         if (isOver) return;
-        // What was fetched may not have been all there is, and a ring may be lost.
-        if (brings > 0 || !(await bell.wait(Math.min(leftMs, recheckMs)))) heard.ofChange();
+        // All there is was fetched, and whatever comes after that rings; but a ring may be lost.
+        if (!(await bell.wait(Math.min(leftMs, recheckMs)))) heard.ofChange();
       }
     } finally {
       for (const end of unsubscribe) end();
-      if (this.#open.get(placeOf(worker)) === superseded) this.#open.delete(placeOf(worker));
+      if (this.#open.get(placeOf(worker)) === own) this.#open.delete(placeOf(worker));
     }
   }
 
@@ -99,18 +98,35 @@ export class WorkerPolls {
     this.#stopping.abort();
   }
 
+  /**
+   * Settles a call, as the store does. Where the worker's poll is open here too, it fetches what can start then in the
+   * same turn, so that a store may do both as one.
+   */
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement | Pause): Promise<Settled> {
+    const settled = this.#store.settle(worker, lease, settlement);
+    this.#open.get(placeOf(worker))?.heard.ofChange();
+    return settled;
+  }
+
   async #fetch(worker: RegistrationFence): Promise<Fetched> {
     const fetched = await this.#store.fetch(worker);
     if (!fetched.ok) throw new CodelanesError(fetched.error.code, fetched.error.message);
     return fetched;
   }
 
-  #takePlace(worker: WorkerFence): AbortController {
-    const place = new AbortController();
-    this.#open.get(placeOf(worker))?.abort();
-    this.#open.set(placeOf(worker), place);
-    return place;
+  #takePlace(worker: WorkerFence): OpenPoll {
+    const bell = new Bell();
+    const own = { superseded: new AbortController(), bell, heard: new Heard(bell.ring) };
+    this.#open.get(placeOf(worker))?.superseded.abort();
+    this.#open.set(placeOf(worker), own);
+    return own;
   }
+}
+
+interface OpenPoll {
+  readonly superseded: AbortController;
+  readonly bell: Bell;
+  readonly heard: Heard;
 }
 
 /** What a poll has heard of its worker since it last looked. */

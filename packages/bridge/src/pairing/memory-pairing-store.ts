@@ -8,6 +8,7 @@ const aheadMs = 5_000;
 
 /** The pairings of one bridge; kept in a file where it is given one. */
 export class MemoryPairingStore implements PairingStore {
+  readonly isBesideCalls = false;
   readonly #records: Map<string, KeptRecord>;
   readonly #nonces = new Map<string, number>();
   readonly #listeners = new Set<(workerId: string | undefined) => void>();

@@ -14,6 +14,8 @@ export type RecordName = { readonly worker: string } | { readonly code: string }
 export interface PairingStore {
   /** Whether what is kept here outlives the process. */
   readonly isLasting: boolean;
+  /** Whether calls are kept in the same place, so that the store of calls can look at a record while it enters one. */
+  readonly isBesideCalls: boolean;
   read(name: RecordName): Promise<string | undefined>;
   /** Puts `next` in the place of a record that is `expected`; `undefined` is no record. Tells whether it did. */
   replace(

@@ -35,6 +35,11 @@ export class Pairings {
     return this.#store.isLasting;
   }
 
+  /** Whether records are kept beside calls. */
+  get areBesideCalls(): boolean {
+    return this.#store.isBesideCalls;
+  }
+
   /** Makes a code by which a machine becomes that worker; earlier codes for it end. A worker that is paired goes on. */
   async offer(workerId: string, binding: Binding | undefined): Promise<PairingReply> {
     const code = randomBytes(24).toString('base64url');
@@ -74,7 +79,15 @@ export class Pairings {
 
   /** What is known of a worker: that it is paired, that it was sent away, or nothing. */
   async standing(workerId: string): Promise<Standing | undefined> {
-    return recordOfText(await this.#store.read({ worker: workerId })).standing;
+    return (await this.look(workerId)).standing;
+  }
+
+  /** The standing of a worker, and the whole of the record that says so. */
+  async look(
+    workerId: string,
+  ): Promise<{ readonly standing: Standing | undefined; readonly text: string | undefined }> {
+    const text = await this.#store.read({ worker: workerId });
+    return { standing: recordOfText(text).standing, text };
   }
 
   /**

@@ -18,6 +18,7 @@ return 1`;
 /** The pairings of all bridges of one Redis. Methods reject with `STORE_UNAVAILABLE` while it cannot be reached. */
 export class RedisPairingStore implements PairingStore {
   readonly isLasting = true;
+  readonly isBesideCalls = true;
   readonly #connections: RedisConnections;
   readonly #keys: RedisKeys;
   readonly #listeners = new Set<(workerId: string | undefined) => void>();

@@ -3,6 +3,7 @@ import { CodelanesError, workerIdHeader } from '@codelanes/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Identity } from '../auth/identity.js';
 import { mayUse } from '../auth/worker-access.js';
+import type { Sight } from '../dispatch/worker-sights.js';
 import type { WorkerView } from '../scheduler/store.js';
 import { identityOf } from './admission.js';
 import type { RouteContext } from './context.js';
@@ -27,24 +28,47 @@ export async function chosenWorker(
   named: string | undefined,
 ): Promise<ChosenWorker> {
   const identity = identityOf(request);
-  const workerId = namedWorker(identity, named) ?? (await onlyWorker(context, identity));
-  const worker = await usableWorker(context, request, workerId);
-  if (worker !== undefined) return { workerId, capabilities: worker.capabilities };
+  const workerId = await chosenWorkerId(context, identity, named);
+  return {
+    workerId,
+    capabilities: letIn(request, workerId, await context.sights.look(workerId)).capabilities,
+  };
+}
+
+/** Which worker that is, whether or not its caller may use it. */
+export async function chosenWorkerId(
+  context: RouteContext,
+  identity: Identity,
+  named: string | undefined,
+): Promise<string> {
+  return namedWorker(identity, named) ?? (await onlyWorker(context, identity));
+}
+
+/** @throws CodelanesError `WORKER_OFFLINE` where the worker never was, or is none of this caller's. */
+export function letIn(request: FastifyRequest, workerId: string, sight: Sight): WorkerView {
+  const worker = usable(request, workerId, sight);
+  if (worker !== undefined) return worker;
   throw new CodelanesError('WORKER_OFFLINE', `No worker "${workerId}" has registered with this bridge.`);
 }
 
 /** A worker as it is, or `undefined` where it never was, or is none of this caller's; only the log tells which. */
 export async function usableWorker(
-  { store, pairings }: RouteContext,
+  { sights }: RouteContext,
   request: FastifyRequest,
   workerId: string,
 ): Promise<WorkerView | undefined> {
-  // Asked for together: neither answer takes longer for what the other says.
-  const [worker, standing] = await Promise.all([store.worker(workerId), pairings.standing(workerId)]);
+  return usable(request, workerId, await sights.look(workerId));
+}
+
+function usable(
+  request: FastifyRequest,
+  workerId: string,
+  { worker, standing, isKept }: Sight,
+): WorkerView | undefined {
   const identity = identityOf(request);
   if (mayUse(identity, workerId, standing)) return worker;
   const why = standing?.kind === 'revoked' ? 'the worker was revoked' : 'the worker works for others';
-  request.log.warn({ workerId, principal: identity.principal, why }, 'turned away');
+  if (!isKept) request.log.warn({ workerId, principal: identity.principal, why }, 'turned away');
   return undefined;
 }
 

@@ -6,6 +6,7 @@ import type { Continuations } from '../dispatch/continuations.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { LaneRouting } from '../dispatch/lane-routing.js';
 import type { WorkerPolls } from '../dispatch/worker-polls.js';
+import type { WorkerSights } from '../dispatch/worker-sights.js';
 import type { BridgeMetrics } from '../metrics/bridge-metrics.js';
 import type { Pairings } from '../pairing/pairings.js';
 import type { DurableRequests } from '../scheduler/durable-requests.js';
@@ -22,6 +23,7 @@ export interface RouteContext {
   readonly laneRouting: LaneRouting;
   readonly continuations: Continuations;
   readonly polls: WorkerPolls;
+  readonly sights: WorkerSights;
   readonly watch: CallWatch;
   readonly metrics: BridgeMetrics;
   /** Left out where the operator wants none. */

@@ -8,8 +8,10 @@ import {
 import type { WorkspaceToolResult } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { newCallOf } from '../dispatch/new-call.js';
-import { admit, principalOf } from './admission.js';
-import { chosenWorker } from './chosen-worker.js';
+import { WorkerChanged } from '../dispatch/worker-changed.js';
+import type { Sight } from '../dispatch/worker-sights.js';
+import { admit, identityOf } from './admission.js';
+import { chosenWorkerId, letIn } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
@@ -23,7 +25,7 @@ import { traceOf } from './trace.js';
  * what is malformed, and what the worker did not advertise.
  */
 export function executeRoute(app: FastifyInstance, context: RouteContext): void {
-  const { dispatcher, laneRouting, tokens, settings } = context;
+  const { dispatcher, laneRouting, sights, tokens, settings } = context;
   const options = {
     onRequest: [admit(tokens, 'caller'), rateLimited(context)],
     bodyLimit: limits.requestBodyBytes,
@@ -32,22 +34,30 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
     const connection = connectionOf(reply);
     const headers = executeHeadersOf(request.headers);
     const sent = parse(workspaceToolRequestSchema, request.body, 'body');
-    const { workerId, capabilities } = await chosenWorker(context, request, headers.workerId);
-    const { request: toolRequest, pathPrefix } = laneRouting.laneRequestOf(capabilities, sent);
-    assertAdvertised(capabilities, toolRequest);
-    const call = newCallOf(toolRequest, {
-      workerId,
-      capabilities,
-      principal: principalOf(request),
-      callId: headers.callId,
-      trace: traceOf(request),
-      pathPrefix,
-    });
-    void reply.header(callIdHeader, call.callId);
-    const result = await dispatcher.run(call, {
-      queueWaitMs: headers.queueWaitMs,
-      callerGone: connection.gone,
-    });
+    const identity = identityOf(request);
+    const workerId = await chosenWorkerId(context, identity, headers.workerId);
+    const callSeen = (sight: Sight) => {
+      const { capabilities } = letIn(request, workerId, sight);
+      const { request: toolRequest, pathPrefix } = laneRouting.laneRequestOf(capabilities, sent);
+      assertAdvertised(capabilities, toolRequest);
+      const { principal } = identity;
+      const { callId } = headers;
+      const terms = { workerId, capabilities, principal, callId, trace: traceOf(request), pathPrefix };
+      return { ...newCallOf(toolRequest, terms), grounds: sight.grounds };
+    };
+    const patience = { queueWaitMs: headers.queueWaitMs, callerGone: connection.gone };
+    const run = async (): Promise<{ result: WorkspaceToolResult; pathPrefix: string | undefined }> => {
+      const call = await sights.judge(workerId, callSeen);
+      void reply.header(callIdHeader, call.callId);
+      try {
+        return { result: await dispatcher.run(call, patience), pathPrefix: call.pathPrefix };
+      } catch (error) {
+        if (!(error instanceof WorkerChanged)) throw error;
+      }
+      sights.forget(workerId);
+      return run();
+    };
+    const { result, pathPrefix } = await run();
     const generation = clientGenerationOf(request, settings.clientGeneration);
     const shown = laneRouting.shownResult(result, { generation, pathPrefix });
     return reply.type('application/json').send(bodyOf(shown));

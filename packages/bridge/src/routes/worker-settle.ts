@@ -33,10 +33,10 @@ export function workerSettleRoute(app: FastifyInstance, context: RouteContext): 
     const parsed = settlementSchema.safeParse(envelope.settlement);
     if (!parsed.success) {
       const fault = faultOf(parsed.error, 'body.settlement');
-      await context.store.settle(worker, envelope.lease, invalidResult(fault));
+      await context.polls.settle(worker, envelope.lease, invalidResult(fault));
       throw malformed(fault);
     }
-    const { accepted, timing } = await context.store.settle(worker, envelope.lease, parsed.data);
+    const { accepted, timing } = await context.polls.settle(worker, envelope.lease, parsed.data);
     if (timing !== undefined) context.metrics.settled(timing, envelope.ranMs);
     // The caller waits for this result, the worker does not: its reply is written after the caller's.
     await afterThisTurn();

@@ -1,4 +1,4 @@
-import type { Clock } from './store.js';
+import type { Clock } from './clock.js';
 
 /**
  * Things that all live for the same time: each is called back once when its time is over, in order, unless it

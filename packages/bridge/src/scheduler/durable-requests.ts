@@ -1,5 +1,6 @@
 import type { CallState, WaitingReason, WorkspaceToolRequest } from '@codelanes/protocol';
-import type { CallEnd, NewToolCall, Refused } from './store.js';
+import type { CallEnd, Refused } from './store.js';
+import type { NewToolCall } from './stored-call.js';
 
 /**
  * The contract of durable requests: calls that outlive whoever submitted them. A store that keeps nothing beyond

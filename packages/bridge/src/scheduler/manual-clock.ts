@@ -1,4 +1,4 @@
-import type { Clock } from './store.js';
+import type { Clock } from './clock.js';
 
 interface Timer {
   readonly at: number;

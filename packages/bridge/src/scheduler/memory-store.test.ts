@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ManualClock } from './manual-clock.js';
 import { MemoryStore } from './memory-store.js';
 import { keptCharacters } from './memory/kept-results.js';
-import { defaultSchedulerSettings } from './store.js';
+import { defaultSchedulerSettings } from './scheduler-settings.js';
 import { WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;

@@ -1,4 +1,13 @@
-import type { CallState, Lane, LanesView, Lease, Pause, Report, Settlement, ToolResult } from '@codelanes/protocol';
+import type {
+  CallState,
+  Lane,
+  LanesView,
+  Lease,
+  Pause,
+  Report,
+  Settlement,
+  ToolResult,
+} from '@codelanes/protocol';
 import { isEnded } from './memory/call-record.js';
 import { resume, viewPaused } from './memory/pausing.js';
 import { fetch, renew, report, settle } from './memory/leasing.js';
@@ -6,31 +15,33 @@ import { Memory } from './memory/memory.js';
 import { cancel, submit, withdraw } from './memory/queueing.js';
 import { register } from './memory/registering.js';
 import { viewCall, viewLanes, viewLoad, viewWorker } from './memory/views.js';
-import {
-  defaultSchedulerSettings,
-  type CallEnd,
-  type Clock,
-  type Fetched,
-  type Loss,
-  type NewCall,
-  type OwnedCallView,
-  type PausedCall,
-  type Refused,
-  type Registered,
-  type Registration,
-  type RegistrationFence,
-  type Renewed,
-  type Resumed,
-  type SchedulerSettings,
-  type SchedulerStore,
-  type Settled,
-  type Submitted,
-  type WithdrawReason,
-  type Withdrawn,
-  type WorkerFence,
-  type WorkerLoad,
-  type WorkerView,
+import type {
+  CallEnd,
+  Fetched,
+  Follower,
+  Loss,
+  OwnedCallView,
+  PausedCall,
+  Progress,
+  Refused,
+  Registered,
+  Registration,
+  RegistrationFence,
+  Renewed,
+  Resumed,
+  SchedulerStore,
+  Settled,
+  SubmissionRefused,
+  Submitted,
+  WithdrawReason,
+  Withdrawn,
+  WorkerFence,
+  WorkerLoad,
+  WorkerView,
 } from './store.js';
+import { defaultSchedulerSettings, type SchedulerSettings } from './scheduler-settings.js';
+import type { Clock } from './clock.js';
+import type { NewCall } from './stored-call.js';
 import { SystemClock } from './system-clock.js';
 
 /**
@@ -53,7 +64,7 @@ export class MemoryStore implements SchedulerStore {
     return Promise.resolve(viewWorker(this.#memory, workerId));
   }
 
-  submit(call: NewCall): Promise<Submitted | Refused> {
+  submit(call: NewCall): Promise<Submitted | SubmissionRefused> {
     return Promise.resolve(submit(this.#memory, call));
   }
 
@@ -117,6 +128,11 @@ export class MemoryStore implements SchedulerStore {
     return Promise.resolve();
   }
 
+  follow(callId: string, _workerId: string, listener: () => void): Follower {
+    const stop = this.#memory.callListeners.on(callId, listener);
+    return { progress: () => Promise.resolve(this.#progressOf(callId)), stop };
+  }
+
   onCall(callId: string, listener: () => void): () => void {
     return this.#memory.callListeners.on(callId, listener);
   }
@@ -131,6 +147,12 @@ export class MemoryStore implements SchedulerStore {
 
   onLoss(listener: (loss: Loss) => void): () => void {
     return this.#memory.losses.on(listener);
+  }
+
+  #progressOf(callId: string): Progress | undefined {
+    const state = this.#memory.calls.get(callId)?.state;
+    if (state === undefined) return undefined;
+    return isEnded(state) ? state.end : { how: 'open', state: state.name };
   }
 
   close(): Promise<void> {

@@ -209,6 +209,25 @@ describe('bridges that share a Redis', () => {
       }
     }, 60_000);
 
+    it('has a clock that goes back count from the latest time that it had told', async () => {
+      const [late, early] = [new ManualClock(), new ManualClock()];
+      late.advance(20_000);
+      const [one, other] = [late, early].map((simulatedTime) => {
+        const address = { url: server.url };
+        const store = new RedisStore({ address, prefix, times: { bridgeSilentMs: 1e9 }, simulatedTime });
+        open.push(store);
+        return store;
+      });
+      if (one === undefined || other === undefined) throw new Error('two bridges were started');
+      const worker = await workerAt(one);
+      const runs = await worker.run(a);
+      expect((await other.renew(worker.fence, [worker.lease(runs)])).ok).toBe(true);
+      late.advance(29_999);
+      expect(await worker.stateOf(runs)).toBe('running');
+      late.advance(1);
+      expect(await worker.stateOf(runs)).toBe('interrupted');
+    });
+
     it('cannot be reached say so, with a code that may be tried again', async () => {
       const store = bridge({ url: 'redis://127.0.0.1:1' });
       await expect(store.ready()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });

@@ -3,6 +3,7 @@ import { CodelanesError } from '@codelanes/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from './manual-clock.js';
 import { RedisStore } from './redis-store.js';
+import { defaultSchedulerSettings, type SchedulerSettings } from './scheduler-settings.js';
 import type { RedisAddress } from './redis/connections.js';
 import { RedisCluster } from './testing/redis-cluster.js';
 import { RedisServer } from './testing/redis-server.js';
@@ -58,8 +59,12 @@ function serverOfWorker(): Promise<RedisServer> {
   return deployment.serverOf(`${prefix}:{worker}`);
 }
 
-function bridge(bridgeSilentMs = 4_000): RedisStore {
-  const store = new RedisStore({ address: deployment.address, prefix, times: { bridgeSilentMs } });
+function bridge(
+  bridgeSilentMs = 4_000,
+  { leaseTtlMs }: Pick<SchedulerSettings, 'leaseTtlMs'> = defaultSchedulerSettings,
+): RedisStore {
+  const settings = { ...defaultSchedulerSettings, leaseTtlMs };
+  const store = new RedisStore({ address: deployment.address, prefix, settings, times: { bridgeSilentMs } });
   open.push(store);
   return store;
 }
@@ -193,7 +198,8 @@ describe('a replica of a Redis Cluster that takes over without the last seconds'
     const cluster = await RedisCluster.start();
     deployment = clusterAs(cluster);
     try {
-      const store = bridge(60_000);
+      // Nothing may end by its time while the nodes agree.
+      const store = bridge(300_000, { leaseTtlMs: 300_000 });
       const worker = await workerAt(store);
       const runs = await worker.run(a);
       const [gone, stays] = [await worker.submit(a), await worker.submit(b, { pool: 'file' })];

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import {
   callStateSchema,
-  CodelanesError,
   type CallState,
   type Lane,
   type LanesView,
@@ -11,59 +9,56 @@ import {
   type Settlement,
   type ToolResult,
 } from '@codelanes/protocol';
-import { z } from 'zod';
-import { refused } from './memory/refused.js';
 import type { DurableRequests } from './durable-requests.js';
 import { Losses } from './losses.js';
-import { toolCallIds } from './paused-script.js';
 import { Alarms } from './redis/alarms.js';
-import { readCallEnd } from './redis/call-end.js';
+import { BridgeName } from './redis/bridge-name.js';
 import { CallWhereabouts } from './redis/call-whereabouts.js';
-import { CapabilitiesReader } from './redis/capabilities-reader.js';
 import { connectRedis, type RedisAddress, type RedisConnections } from './redis/connections.js';
-import { storedBody } from './redis/deliveries.js';
+import { Followers } from './redis/followers.js';
 import { Handover } from './redis/handover.js';
+import { HeardCalls } from './redis/heard-calls.js';
 import { RedisKeys } from './redis/keys.js';
 import { RedisDurableRequests } from './redis/durable/redis-durable-requests.js';
 import { Layout } from './redis/layout.js';
+import { Leases } from './redis/leases.js';
 import { Presence } from './redis/presence.js';
 import { Reach } from './redis/reach.js';
 import { RedisProcesses } from './redis/redis-processes.js';
-import { refusalOf } from './redis/refusals.js';
-import { registrationArguments } from './redis/registration-arguments.js';
-import { reportArguments } from './redis/report-arguments.js';
+import { Registrations } from './redis/registrations.js';
 import { ScriptRunner } from './redis/script-runner.js';
-import { lanePath, modeLetter, poolLetter, storedText } from './redis/stored-text.js';
-import { storeUnavailable } from './redis/unavailable.js';
-import { readCall, readLanes, readLoad, readPaused, readReason, readTiming } from './redis/views.js';
-import { Wakes } from './redis/wakes.js';
+import { StoredCalls } from './redis/stored-calls.js';
+import { Submissions } from './redis/submissions.js';
+import { readLanes, readLoad } from './redis/views.js';
+import { Wakes, type News } from './redis/wakes.js';
 import { WorkerList } from './redis/worker-list.js';
 import { WorkerScripts, type RedisTimes } from './redis/worker-scripts.js';
-import {
-  defaultSchedulerSettings,
-  type CallEnd,
-  type Clock,
-  type Fetched,
-  type Loss,
-  type NewCall,
-  type OwnedCallView,
-  type PausedCall,
-  type Refused,
-  type Registered,
-  type Registration,
-  type RegistrationFence,
-  type Renewed,
-  type Resumed,
-  type SchedulerSettings,
-  type SchedulerStore,
-  type Settled,
-  type Submitted,
-  type WithdrawReason,
-  type Withdrawn,
-  type WorkerFence,
-  type WorkerLoad,
-  type WorkerView,
+import type {
+  CallEnd,
+  Fetched,
+  Follower,
+  Loss,
+  OwnedCallView,
+  PausedCall,
+  Refused,
+  Registered,
+  Registration,
+  RegistrationFence,
+  Renewed,
+  Resumed,
+  SchedulerStore,
+  Settled,
+  SubmissionRefused,
+  Submitted,
+  WithdrawReason,
+  Withdrawn,
+  WorkerFence,
+  WorkerLoad,
+  WorkerView,
 } from './store.js';
+import { defaultSchedulerSettings, type SchedulerSettings } from './scheduler-settings.js';
+import type { Clock } from './clock.js';
+import type { NewCall } from './stored-call.js';
 import { SystemClock } from './system-clock.js';
 
 const defaultTimes: RedisTimes = { bridgeSilentMs: 4_000, keysKeptMs: 3_600_000 };
@@ -87,11 +82,8 @@ export interface RedisStoreOptions {
  * then is taken back as soon as it can be.
  */
 export class RedisStore implements SchedulerStore {
-  /** Names this process in Redis; what it has in the queue leaves it when it dies. */
-  readonly #bridgeId = randomBytes(8).toString('hex');
-  readonly #settings: SchedulerSettings;
+  readonly #name = new BridgeName();
   readonly #connections: RedisConnections;
-  readonly #reach: Reach;
   readonly #layout: Layout;
   readonly #scripts: WorkerScripts;
   readonly #whereabouts: CallWhereabouts;
@@ -101,22 +93,24 @@ export class RedisStore implements SchedulerStore {
   readonly #presence: Presence;
   readonly #processes: RedisProcesses;
   readonly #handover: Handover;
+  readonly #heard = new HeardCalls();
+  readonly #followers: Followers;
+  readonly #leases: Leases;
+  readonly #calls: StoredCalls;
+  readonly #submissions: Submissions;
   readonly #losses = new Losses();
-  readonly #capabilities = new CapabilitiesReader();
+  readonly #registrations: Registrations;
   /** Durable requests over the same connections and keys. */
   readonly durable: DurableRequests;
-  #attempts = 0;
   #closed = false;
 
   constructor(options: RedisStoreOptions) {
-    const { address, prefix = 'codelanes', simulatedTime } = options;
+    const { address, prefix = 'codelanes', settings = defaultSchedulerSettings, simulatedTime } = options;
     const clock = simulatedTime ?? new SystemClock();
     const keys = new RedisKeys(prefix);
     const times = { ...defaultTimes, ...options.times };
-    this.#settings = options.settings ?? defaultSchedulerSettings;
     this.#connections = connectRedis(address, options.onError ?? ignore);
     const { commands, subscriber } = this.#connections;
-    this.#reach = new Reach(commands);
     this.#layout = new Layout(commands, keys);
     this.#alarms = new Alarms(clock, (workerId) => void this.#tick(workerId));
     this.#presence = new Presence(clock, times.bridgeSilentMs, (workerId) => this.#beat(workerId));
@@ -126,7 +120,7 @@ export class RedisStore implements SchedulerStore {
       runner: new ScriptRunner(commands),
       keys,
       layout: this.#layout,
-      settings: this.#settings,
+      settings,
       times,
       simulatedTime,
       onDue: (workerId, ms) => {
@@ -143,6 +137,13 @@ export class RedisStore implements SchedulerStore {
       withdraw: (workerId, callId) => this.#scripts.run('withdraw', workerId, [callId, 'cancelled']),
     });
     this.#handover = new Handover(this.#scripts, this.#processes);
+    this.#leases = new Leases(this.#scripts, this.#whereabouts, settings);
+    this.#calls = new StoredCalls({
+      scripts: this.#scripts,
+      name: this.#name,
+      whereabouts: this.#whereabouts,
+      processes: this.#processes,
+    });
     // Whoever was silent because Redis was away is not to be taken for dead now.
     commands.on(commands.isCluster ? '+node' : 'ready', () => {
       this.#presence.tellAll();
@@ -151,96 +152,61 @@ export class RedisStore implements SchedulerStore {
       scripts: this.#scripts,
       client: commands,
       keys,
-      settings: this.#settings,
+      settings,
       whereabouts: this.#whereabouts,
       processes: this.#processes,
     });
-    this.#wakes = new Wakes(subscriber, keys, clock, ({ workerId, dueMs, changes }) => {
-      if (dueMs !== undefined) this.#alarms.expect(workerId, dueMs);
-      const lostSeconds = this.#processes.lostSecondsOf(workerId);
-      for (const { callId, state } of changes) lostSeconds.hear(callId, state);
-      const returned = changes.some(
-        ({ callId, state }) => state === 'waiting' && this.#whereabouts.isOwn(callId),
-      );
-      if (returned) this.#presence.begin(workerId);
+    this.#wakes = new Wakes(subscriber, keys, clock, this.#name.id, {
+      onNews: (news) => {
+        this.#hear(news);
+      },
+      onEnd: (callId, end) => {
+        this.#heard.hear(callId, { end });
+      },
+    });
+    for (const client of [commands, subscriber]) {
+      client.on('close', () => {
+        this.#heard.connectionLost();
+      });
+    }
+    const parts = { scripts: this.#scripts, wakes: this.#wakes, processes: this.#processes };
+    this.#followers = new Followers(parts, this.#heard);
+    this.#registrations = new Registrations({
+      scripts: this.#scripts,
+      wakes: this.#wakes,
+      workers: this.#workers,
+      whereabouts: this.#whereabouts,
+    });
+    this.#submissions = new Submissions({
+      scripts: this.#scripts,
+      settings,
+      name: this.#name,
+      whereabouts: this.#whereabouts,
+      wakes: this.#wakes,
+      heard: this.#heard,
+      presence: this.#presence,
+      reach: new Reach(commands),
     });
   }
 
-  async register(registration: Registration): Promise<Registered | Refused> {
-    const { workerId, holds } = registration;
-    await this.#wakes.hearOf(workerId);
-    const args = registrationArguments(registration);
-    const reply = await this.#scripts.run('register', workerId, args);
-    const refusal = refusalOf(reply, workerId);
-    if (refusal !== undefined) return refusal;
-    // Of calls that this Redis has lost it is not known either where they are.
-    await Promise.all([
-      this.#workers.note(workerId),
-      ...holds.map(({ callId }) => this.#whereabouts.claim(callId, workerId, 0)),
-    ]);
-    return { ok: true, unresolved: reply.values.texts() };
+  register(registration: Registration): Promise<Registered | Refused> {
+    return this.#registrations.register(registration);
   }
 
-  async worker(workerId: string): Promise<WorkerView | undefined> {
-    const { values } = await this.#scripts.run('worker', workerId);
-    if (values.isAtEnd()) return undefined;
-    const leaseExpiresInMs = values.number();
-    const capabilities = this.#capabilities.read(workerId, values.text());
-    return { online: leaseExpiresInMs > 0, leaseExpiresInMs, capabilities };
+  worker(workerId: string): Promise<WorkerView | undefined> {
+    return this.#registrations.view(workerId);
   }
 
-  async submit(call: NewCall): Promise<Submitted | Refused> {
-    const { callId, workerId } = call;
-    // Heard from before the call is there, so that no change of it is missed.
-    await this.#wakes.hearOf(workerId);
-    const entered = this.#scripts.run('submit', workerId, [
-      callId,
-      lanePath(call.lane),
-      modeLetter(call.mode),
-      poolLetter(call.pool),
-      storedText(call.principal),
-      storedText(call.fingerprint),
-      call.request.operation,
-      this.#bridgeId,
-      this.#nextAttempt(),
-      String(this.#settings.queueLength),
-      String(this.#settings.principalQueueLength),
-      storedBody(call),
-    ]);
-    const claimed = this.#whereabouts.claim(callId, workerId, call.executionMs);
-    const [holder, reply] = await this.#orTakenBack(Promise.all([claimed, entered]), call);
-    const refusal = refusalOf(reply, workerId);
-    if (refusal !== undefined) return refusal;
-    if (holder !== workerId) {
-      await this.#scripts.run('cancel', workerId, [callId]);
-      return refused('CALL_ID_TAKEN', `There is already a call ${callId}.`);
-    }
-    this.#whereabouts.remember(callId, workerId);
-    const state = reply.values.text() === 'reserved' ? 'reserved' : 'waiting';
-    if (state === 'waiting') this.#presence.begin(workerId);
-    return { ok: true, state };
+  submit(call: NewCall): Promise<Submitted | SubmissionRefused> {
+    return this.#submissions.submit(call);
   }
 
-  async withdraw(callId: string, why: WithdrawReason): Promise<Withdrawn> {
-    const workerId = await this.#whereabouts.workerOf(callId);
-    if (workerId === undefined) return { withdrawn: false, state: undefined };
-    const { values } = await this.#scripts.run('withdraw', workerId, [callId, why]);
-    if (values.text() === '0') return { withdrawn: false, state: stateOf(values.text()) };
-    const lostSeconds = this.#processes.lostSecondsOf(workerId);
-    lostSeconds.withdrawn(workerId, callId);
-    if (lostSeconds.mayHaveRun(callId)) return { withdrawn: false, state: 'interrupted' };
-    const waitedMs = values.number();
-    const waitedFor = readReason(values, { principal: values.text() });
-    return { withdrawn: true, waitedFor, waitedMs };
+  withdraw(callId: string, why: WithdrawReason): Promise<Withdrawn> {
+    return this.#calls.withdraw(callId, why);
   }
 
-  async cancel(callId: string): Promise<CallState | undefined> {
-    const workerId = await this.#whereabouts.workerOf(callId);
-    if (workerId === undefined) return undefined;
-    const { values } = await this.#scripts.run('cancel', workerId, [callId]);
-    const state = stateOf(values.text());
-    if (state === 'withdrawn') this.#processes.lostSecondsOf(workerId).withdrawn(workerId, callId);
-    return state;
+  cancel(callId: string): Promise<CallState | undefined> {
+    return this.#calls.cancel(callId);
   }
 
   async fetch(worker: RegistrationFence): Promise<Fetched | Refused> {
@@ -248,82 +214,35 @@ export class RedisStore implements SchedulerStore {
     return this.#handover.fetch(worker);
   }
 
-  async report(
-    { workerId, incarnationId }: WorkerFence,
+  report(
+    worker: WorkerFence,
     reports: readonly Report[],
   ): Promise<{ readonly fenced: readonly string[] } | Refused> {
-    const { args, setups } = reportArguments(workerId, reports);
-    // By its id an administrator finds a setup, whichever bridge is asked. Without one the script goes at once, as
-    // what is said in the same turn keeps its order.
-    if (setups.length > 0) {
-      const waitsMs = 24 * 3_600_000;
-      await Promise.all(
-        setups.map(({ callId, executionMs }) =>
-          this.#whereabouts.claim(callId, workerId, waitsMs + executionMs),
-        ),
-      );
-    }
-    const reply = await this.#scripts.run('report', workerId, [incarnationId, ...args]);
-    return refusalOf(reply, workerId) ?? { fenced: reply.values.texts() };
+    return this.#leases.report(worker, reports);
   }
 
-  async renew(
-    { workerId, incarnationId }: WorkerFence,
-    leases: readonly Lease[],
-  ): Promise<Renewed | Refused> {
-    const args = [incarnationId, ...leases.flatMap(({ callId, token }) => [callId, token])];
-    const reply = await this.#scripts.run('renew', workerId, args);
-    const refusal = refusalOf(reply, workerId);
-    if (refusal !== undefined) return refusal;
-    return { ok: true, lost: reply.values.texts(reply.values.number()), cancellations: reply.values.texts() };
+  renew(worker: WorkerFence, leases: readonly Lease[]): Promise<Renewed | Refused> {
+    return this.#leases.renew(worker, leases);
   }
 
-  async settle(
-    { workerId, incarnationId }: WorkerFence,
-    { callId, token }: Lease,
-    settlement: Settlement | Pause,
-  ): Promise<Settled> {
-    const args = [incarnationId, callId, token, JSON.stringify(settlement)];
-    if (settlement.status === 'paused') {
-      const keptFor = String(this.#settings.pausedMs);
-      const [reply] = await Promise.all([
-        this.#scripts.run('pause', workerId, [...args, keptFor, toolCallIds(settlement.toolCalls)]),
-        this.#whereabouts.prolong(callId),
-      ]);
-      return { accepted: reply.values.text() === '1' };
-    }
-    const { values } = await this.#scripts.run('settle', workerId, args);
-    return { accepted: values.text() === '1', timing: readTiming(values) };
+  settle(worker: WorkerFence, lease: Lease, settlement: Settlement | Pause): Promise<Settled> {
+    return this.#leases.settle(worker, lease, settlement);
   }
 
-  async paused(callId: string): Promise<PausedCall | undefined> {
-    const workerId = await this.#whereabouts.workerOf(callId);
-    if (workerId === undefined) return undefined;
-    return readPaused(workerId, callId, (await this.#scripts.run('paused', workerId, [callId])).values);
+  paused(callId: string): Promise<PausedCall | undefined> {
+    return this.#calls.paused(callId);
   }
 
-  async resume(callId: string, results: readonly ToolResult[]): Promise<Resumed | undefined> {
-    const workerId = await this.#whereabouts.workerOf(callId);
-    if (workerId === undefined) return undefined;
-    const args = [callId, JSON.stringify(results), this.#nextAttempt(), toolCallIds(results)];
-    const { values } = await this.#scripts.run('resume', workerId, args);
-    const answer = values.text();
-    return answer === '' ? undefined : resumedSchema.parse(answer);
+  resume(callId: string, results: readonly ToolResult[]): Promise<Resumed | undefined> {
+    return this.#calls.resume(callId, results);
   }
 
-  async end(callId: string): Promise<CallEnd | undefined> {
-    const workerId = await this.#whereabouts.workerOf(callId);
-    if (workerId === undefined) return undefined;
-    const { values } = await this.#scripts.run('end', workerId, [callId]);
-    const stored = values.text();
-    if (stored === '') return undefined;
-    return this.#processes.lostSecondsOf(workerId).endOf(workerId, callId, readCallEnd(stored));
+  end(callId: string): Promise<CallEnd | undefined> {
+    return this.#calls.end(callId);
   }
 
-  async call(callId: string): Promise<OwnedCallView | undefined> {
-    const workerId = await this.#whereabouts.workerOf(callId);
-    if (workerId === undefined) return undefined;
-    return readCall(workerId, callId, (await this.#scripts.run('call', workerId, [callId])).values);
+  call(callId: string): Promise<OwnedCallView | undefined> {
+    return this.#calls.call(callId);
   }
 
   async lanes(workerId: string): Promise<LanesView | undefined> {
@@ -339,13 +258,12 @@ export class RedisStore implements SchedulerStore {
   }
 
   /** Rejects also where Redis holds another layout. */
-  async ready(): Promise<void> {
-    await this.#layout.check();
-    try {
-      await this.#connections.commands.ping();
-    } catch (error) {
-      throw storeUnavailable(error);
-    }
+  ready(): Promise<void> {
+    return this.#layout.ready();
+  }
+
+  follow(callId: string, workerId: string, listener: () => void): Follower {
+    return this.#followers.follow(callId, workerId, listener);
   }
 
   onCall(callId: string, listener: () => void): () => void {
@@ -367,6 +285,7 @@ export class RedisStore implements SchedulerStore {
   close(): Promise<void> {
     this.#closed = true;
     this.#processes.close();
+    this.#submissions.close();
     this.#presence.close();
     this.#alarms.close();
     this.#wakes.close();
@@ -374,14 +293,21 @@ export class RedisStore implements SchedulerStore {
     return Promise.resolve();
   }
 
-  /** Names one try of this process, so that a script knows it again where it is sent twice. */
-  #nextAttempt(): string {
-    this.#attempts += 1;
-    return `${this.#bridgeId}-${this.#attempts}`;
+  #hear({ workerId, dueMs, changes }: News): void {
+    if (dueMs !== undefined) this.#alarms.expect(workerId, dueMs);
+    const lostSeconds = this.#processes.lostSecondsOf(workerId);
+    for (const { callId, state } of changes) {
+      lostSeconds.hear(callId, state);
+      this.#heard.hear(callId, { state: state === 'resumed' ? 'waiting' : callStateSchema.parse(state) });
+    }
+    const returned = changes.some(
+      ({ callId, state }) => state === 'waiting' && this.#whereabouts.isOwn(callId),
+    );
+    if (returned) this.#presence.begin(workerId);
   }
 
   async #beat(workerId: string): Promise<boolean> {
-    const { values } = await this.#scripts.run('beat', workerId, [this.#bridgeId]);
+    const { values } = await this.#scripts.run('beat', workerId, [this.#name.id]);
     return values.text() === '1';
   }
 
@@ -393,43 +319,9 @@ export class RedisStore implements SchedulerStore {
       if (!this.#closed) this.#alarms.expect(workerId, unreachableMs);
     }
   }
-
-  /** A submission that fails on its way may have been entered: then it is taken back, and nobody knows what ran. */
-  async #orTakenBack<T>(submission: Promise<T>, { callId, workerId }: NewCall): Promise<T> {
-    const wasNeverConnected = this.#reach.watch();
-    try {
-      return await submission;
-    } catch (error) {
-      if (!CodelanesError.is(error) || wasNeverConnected()) throw error;
-      void this.#takeBack(callId, workerId);
-      throw new CodelanesError(
-        'ASSIGNMENT_EXPIRED',
-        `${error.message} It is not known whether the call ran.`,
-        {
-          cause: error,
-        },
-      );
-    }
-  }
-
-  async #takeBack(callId: string, workerId: string): Promise<void> {
-    while (!this.#closed) {
-      const isBack = await this.#scripts.run('cancel', workerId, [callId]).then(
-        () => true,
-        () => false,
-      );
-      if (isBack) return;
-    }
-  }
 }
-
-const resumedSchema = z.enum(['resumed', 'not_paused'] as const satisfies readonly Resumed[]);
 
 const unreachableMs = 1_000;
-
-function stateOf(text: string): CallState | undefined {
-  return text === '' ? undefined : callStateSchema.parse(text);
-}
 
 function ignore(): void {
   // Commands reject by themselves while a connection is lost.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { laneKey, operationKinds, setupRequestOf, type Report } from '@codelanes/protocol';
 import type { QueuedCall } from './queued-call.js';
-import type { SystemCall } from './store.js';
+import type { SystemCall } from './stored-call.js';
 
 /**
  * Whose calls those of the system itself are; callers' principals are never called so. They do not count for fairness:

@@ -1,8 +1,6 @@
-import { limits } from '@codelanes/protocol';
 import type {
   Assignment,
   CallOperation,
-  CallRequest,
   CallState,
   CallView,
   Capabilities,
@@ -10,22 +8,17 @@ import type {
   Lane,
   LanesView,
   Lease,
-  Mode,
   Pause,
   Pool,
   QuarantinedLane,
   Report,
-  ResumeScriptRequest,
-  RunScriptRequest,
-  SetupRequest,
   Settlement,
   ToolCall,
   ToolResult,
-  Trace,
   WaitingReason,
   WireError,
-  WorkspaceToolRequest,
 } from '@codelanes/protocol';
+import type { NewCall } from './stored-call.js';
 
 /**
  * The contract of a scheduler store. Every method is one atomic transition (or one consistent look); what a
@@ -53,9 +46,10 @@ export interface SchedulerStore {
   /**
    * Enters a call as waiting. A place that was kept for an identical call (same worker, principal and
    * fingerprint) goes to it. Refused: `WORKER_OFFLINE` (nothing heard within the lease), `WORKER_QUEUE_FULL` (the
-   * queue of the worker, or the share of it that one principal may fill; it says which), `CALL_ID_TAKEN`.
+   * queue of the worker, or the share of it that one principal may fill; it says which), `CALL_ID_TAKEN`. Refused as
+   * outdated where the grounds of the call, if it gives any, are not what is stored at that moment.
    */
-  submit(call: NewCall): Promise<Submitted | Refused>;
+  submit(call: NewCall): Promise<Submitted | SubmissionRefused>;
 
   /**
    * Takes a call out of the queue that has not been delivered; it never ran. At a `deadline` its place is kept
@@ -152,6 +146,12 @@ export interface SchedulerStore {
   /** Resolves where the store can serve; rejects with `STORE_UNAVAILABLE`. */
   ready(): Promise<void>;
 
+  /**
+   * Follows a call of this process from before it is submitted or resumed, for whoever sees it through: calls back soon
+   * after each change of it. What it came to by then is asked for with `progress`.
+   */
+  follow(callId: string, workerId: string, listener: () => void): Follower;
+
   /** Calls back soon after each change of that call, until the returned function is called. */
   onCall(callId: string, listener: () => void): () => void;
 
@@ -213,48 +213,10 @@ export interface Refused {
   readonly error: WireError;
 }
 
-/** A call as a store keeps it, whoever asked for it. */
-interface AnyCall {
-  readonly callId: string;
-  readonly workerId: string;
-  readonly lane: Lane;
-  readonly mode: Mode;
-  /** `none`: no lane and no pool; it starts at once. */
-  readonly pool: Pool | 'none';
-  readonly principal: string;
-  /** Digest of the canonical body: what makes a retry identical. */
-  readonly fingerprint: string;
-  readonly executionMs: number;
-  readonly request: CallRequest;
-  /** Goes to the worker with the call, for its log. */
-  readonly trace?: Trace | undefined;
-  /** What its caller sees before every path of the result; the worker knows nothing of it. */
-  readonly pathPrefix?: string | undefined;
+/** Outdated: nobody has looked whether the call may be entered at the worker as it is now. */
+export interface SubmissionRefused extends Refused {
+  readonly isOutdated?: true | undefined;
 }
-
-/** What a caller asks for. */
-export interface NewCall extends AnyCall {
-  readonly request: WorkspaceToolRequest | RunScriptRequest;
-}
-
-/** A call of a workspace tool, which is never paused. */
-export interface NewToolCall extends NewCall {
-  readonly request: WorkspaceToolRequest;
-}
-
-/** A script that goes on with what its tools came to. */
-export interface ResumedCall extends AnyCall {
-  readonly request: ResumeScriptRequest;
-}
-
-/** What the store asks for by itself, after a report of the worker. */
-export interface SystemCall extends AnyCall {
-  readonly request: SetupRequest;
-  /** How long it may run, as people are told. */
-  readonly boundMs: number;
-}
-
-export type StoredCall = NewCall | ResumedCall | SystemCall;
 
 export interface Submitted {
   readonly ok: true;
@@ -332,6 +294,8 @@ export interface WorkerView {
   readonly online: boolean;
   readonly leaseExpiresInMs: number;
   readonly capabilities: Capabilities;
+  /** Another one whenever the capabilities have changed. */
+  readonly capabilitiesId: string;
 }
 
 export interface OwnedCallView {
@@ -340,43 +304,21 @@ export interface OwnedCallView {
   readonly view: CallView;
 }
 
+/** A call that is followed. */
+export interface Follower {
+  /**
+   * How the call stands, `undefined` where it is unknown. After a change it may be what was told with that change, so that
+   * it is as old as the call back; asked again without one, it is how the call stands now.
+   */
+  progress(): Promise<Progress | undefined>;
+  stop(): void;
+}
+
+/** The state of a call that has not ended, or its end. */
+export type Progress = CallEnd | { readonly how: 'open'; readonly state: CallState };
+
 /** `interrupted` is an unknown outcome; a withdrawn call provably never ran. */
 export type CallEnd =
   | { readonly how: 'settled'; readonly settlement: Settlement; readonly cancelled: boolean }
   | { readonly how: 'interrupted'; readonly reason: string }
   | { readonly how: 'withdrawn'; readonly why: WithdrawReason };
-
-/** Clocks of a store, in milliseconds; tests run them in tenths of a second. */
-export interface SchedulerSettings {
-  /** How long a lease and a worker's registration live after they were last heard of. */
-  readonly leaseTtlMs: number;
-  /** A reserved call that is not fetched within this returns to its place. */
-  readonly fetchWithinMs: number;
-  /** How long the place of a call that timed out in the queue is kept for its retry. */
-  readonly placeKeptMs: number;
-  /** How long a script may be paused and wait to go on; its worker keeps it no longer. */
-  readonly pausedMs: number;
-  /** How long an ended call is remembered. */
-  readonly endRememberedMs: number;
-  /** Waiting calls of one worker. */
-  readonly queueLength: number;
-  /** Of these, waiting calls of one principal. */
-  readonly principalQueueLength: number;
-}
-
-export const defaultSchedulerSettings: SchedulerSettings = {
-  leaseTtlMs: 30_000,
-  fetchWithinMs: 2_000,
-  placeKeptMs: 3_000,
-  pausedMs: limits.pausedScriptMs,
-  endRememberedMs: 60_000,
-  queueLength: 1_000,
-  principalQueueLength: 500,
-};
-
-/** Time as a store sees it; never goes back. */
-export interface Clock {
-  now(): number;
-  /** Calls back once after that many milliseconds, unless cancelled by the returned function. */
-  after(ms: number, callback: () => void): () => void;
-}

@@ -1,4 +1,4 @@
-import type { Clock } from './store.js';
+import type { Clock } from './clock.js';
 
 /**
  * The machine's monotonic clock. Its timers do not keep a process alive: a bridge lives as long as its server

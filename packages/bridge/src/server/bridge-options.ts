@@ -4,8 +4,8 @@ import type { RateTerms } from '../auth/rate-limit.js';
 import type { TokenSet } from '../auth/static-tokens.js';
 import type { LaneRouter } from '../dispatch/lane-routing.js';
 import type { RouteSettings } from '../routes/context.js';
-import type { SchedulerSettings } from '../scheduler/store.js';
-import { defaultSchedulerSettings } from '../scheduler/store.js';
+import type { SchedulerSettings } from '../scheduler/scheduler-settings.js';
+import { defaultSchedulerSettings } from '../scheduler/scheduler-settings.js';
 
 const tokenSchema = z
   .string()

@@ -8,7 +8,8 @@ import { RedisPairingStore } from '../pairing/redis-pairing-store.js';
 import type { DurableRequests } from '../scheduler/durable-requests.js';
 import { MemoryStore } from '../scheduler/memory-store.js';
 import { RedisStore } from '../scheduler/redis-store.js';
-import type { SchedulerSettings, SchedulerStore } from '../scheduler/store.js';
+import type { SchedulerStore } from '../scheduler/store.js';
+import type { SchedulerSettings } from '../scheduler/scheduler-settings.js';
 import { SystemClock } from '../scheduler/system-clock.js';
 import type { PairingOptions, StoreChoice } from './bridge-options.js';
 

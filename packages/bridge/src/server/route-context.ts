@@ -6,6 +6,7 @@ import { Dispatcher } from '../dispatch/dispatcher.js';
 import { LaneRouting } from '../dispatch/lane-routing.js';
 import { RevokedWorkers } from '../dispatch/revoked-workers.js';
 import { WorkerPolls } from '../dispatch/worker-polls.js';
+import { WorkerSights } from '../dispatch/worker-sights.js';
 import { BridgeMetrics } from '../metrics/bridge-metrics.js';
 import { Pairings } from '../pairing/pairings.js';
 import type { RouteContext } from '../routes/context.js';
@@ -35,6 +36,7 @@ export function routeContextOf(
     continuations: new Continuations(store, dispatcher, names),
     laneRouting: new LaneRouting(laneRouter),
     polls: new WorkerPolls(store),
+    sights: new WorkerSights(store, pairings),
     watch: new CallWatch(store),
     metrics,
     rateLimit: rateLimit === undefined ? undefined : new RateLimit(rateLimit),

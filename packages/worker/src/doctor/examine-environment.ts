@@ -27,6 +27,7 @@ export interface LaneReport {
     | {
         readonly when: 'worker start' | 'new worktree';
         readonly timeoutMs: number;
+        readonly idleTimeoutMs?: number | undefined;
         readonly copy: readonly string[];
         readonly reused: boolean;
       }
@@ -92,6 +93,7 @@ function repositoryReport(environment: string, repository: LoadedRepository, lan
     setup: setup && {
       when: 'new worktree',
       timeoutMs: setup.timeoutMs,
+      idleTimeoutMs: setup.idleTimeoutMs,
       copy: setup.copy ?? [],
       reused: false,
     },

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
@@ -34,6 +34,13 @@ describe('the worktrees of a checkout', () => {
     const before = StandingWorktrees.look(pin);
     rmSync(fixture.path('a'), { recursive: true });
     expect(before.lost()).toEqual([sentence('a', commit)]);
+  });
+
+  it('are named without their branch where that is no plain word: a lane wrote it', () => {
+    writeFileSync(join(fixture.git, 'worktrees/a/HEAD'), 'ref: refs/heads/x;rm${IFS}-rf${IFS}.\n');
+    const before = StandingWorktrees.look(pin);
+    rmSync(fixture.path('a'), { recursive: true });
+    expect(before.lost()).toEqual([sentence('a', 'BRANCH')]);
   });
 
   it('are not lost where Git removed them, where they still stand, or where they were gone before', () => {

@@ -41,6 +41,9 @@ export class StandingWorktrees {
   }
 }
 
+/** The lane wrote it, and whoever reads the sentence may run it: nothing that a shell would take for more than a word. */
+const plainHead = /^\w[\w./+-]*$/u;
+
 function lossOf(name: string, head: string): string {
   return `The worktree "${name}" is gone, and what was not committed there with it; Git still has it registered. To have it again, run "git worktree prune && git worktree add .worktrees/${name} ${head}" in the checkout.`;
 }
@@ -75,7 +78,8 @@ function registration(checkout: OpenedCheckout, registry: Directory, id: string)
     const above = `${checkout.pin.root}/.worktrees/`;
     if (tree?.startsWith(above) !== true || !tree.endsWith('/.git')) return [];
     const head = readPointer(metadata, 'HEAD').text.replace(/^ref: refs\/heads\//u, '');
-    return [[tree.slice(above.length, -'/.git'.length), head]];
+    const shown = plainHead.test(head) ? head : 'BRANCH';
+    return [[tree.slice(above.length, -'/.git'.length), shown]];
   } catch (error) {
     if (error instanceof FileRefusal) return [];
     throw error;

@@ -65,6 +65,22 @@ describe('the snapshot of a setup', () => {
     expect(roots.kept()).toHaveLength(3);
   });
 
+  it('[D5] is made by one of several roots that begin at once; the others wait and restore it', async () => {
+    const outcomes = await Promise.all([roots.start('a'), roots.start('b')]);
+    expect(outcomes.sort()).toEqual(['prepared', 'restored']);
+    expect(roots.runs('a') + roots.runs('b')).toBe(1);
+    expect([roots.installed('a'), roots.installed('b')]).toEqual(['one', 'one']);
+  });
+
+  it('[D5] is not waited for from a setup that fails: the next root sets up', async () => {
+    const failing = 'test -e ../failed || { touch ../failed; exit 1; }; mkdir node_modules';
+    const outcomes = await Promise.allSettled(
+      ['a', 'b'].map((root) => roots.start(root, { command: failing })),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(roots.kept()).toHaveLength(1);
+  });
+
   it('[D2] replaces nothing: setup runs where any of the declared folders is there', async () => {
     const two = {
       command: 'printf . >> runs; rm -rf node_modules web/node_modules; mkdir -p {.,web}/node_modules/made',
@@ -78,6 +94,8 @@ describe('the snapshot of a setup', () => {
       await roots.start('b', { ...two, onStep: () => seen.push(readdirSync(roots.at('b')).join()) }),
     ).toBe('prepared');
     expect(seen[0]).toBe('lock,web');
+    // It was not tried either.
+    expect(roots.notes).toEqual([]);
     rmSync(roots.at('b/web/node_modules'), { recursive: true });
     rmSync(roots.at('b/node_modules'), { recursive: true });
     expect(await roots.start('b', two)).toBe('restored');

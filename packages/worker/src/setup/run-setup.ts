@@ -181,8 +181,8 @@ class Setup {
     });
     for (const notice of outcome.notices) this.#log.say(notice);
     if (signal.aborted) return { state: 'interrupted' };
-    if (outcome.ending.kind === 'cancelled' && idle.isOver) return failed(idleReason(idleTimeoutMs));
-    return cameOf(outcome, watched, timeoutMs);
+    const came = cameOf(outcome, watched, timeoutMs);
+    return came.state === 'interrupted' && idle.isOver ? failed(idleReason(idleTimeoutMs)) : came;
   }
 
   #variables() {

@@ -72,13 +72,13 @@ async function prepareRoot(root: ServedRoot, setting: PreparationSetting): Promi
   const run = await EnvironmentRun.begin(root, setup);
   try {
     await prepareBy(setup, { root, setting, log: run.log });
-    await run.end({ state: 'ready' });
   } catch (error) {
     await run.end(
       setting.signal.aborted ? { state: 'interrupted' } : { state: 'failed', reason: reasonOf(error) },
     );
     throw error;
   }
+  await run.end({ state: 'ready' });
 }
 
 interface RootRun {

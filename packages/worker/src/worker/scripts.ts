@@ -5,11 +5,10 @@ import type { ScriptPrograms } from '../programmatic/script-programs.js';
 import { CallScript, type ScriptEnd } from './call-script.js';
 import type { OpenedLane } from './opened-lane.js';
 import type { CommandCall, CommandSetting } from './run-command.js';
+import { SparingWatch } from './sparing-watch.js';
 
 /** Scripts of one worker that wait for tools at once. */
 const mostPaused = 4;
-/** Between two looks whether a script that waits is held still, in milliseconds. */
-const lookMs = 100;
 
 export interface ScriptsOptions {
   /** `undefined` on a machine without what scripts need. */
@@ -24,7 +23,7 @@ interface PausedScript {
   readonly script: CallScript;
   readonly lane: Assignment['lane'];
   readonly expiry: NodeJS.Timeout;
-  readonly looks: NodeJS.Timeout;
+  readonly stillness: SparingWatch;
 }
 
 /**
@@ -148,17 +147,20 @@ export class Scripts {
     };
     const expiry = setTimeout(end, pausedMs, 'has waited too long');
     // Nothing in its sandbox can wake it; what others could arrange for it must not go on without a lane.
-    const looks = setInterval(() => {
-      if (!script.isStill) end('was woken');
-    }, lookMs);
+    const stillness = new SparingWatch(
+      () => script.isStill,
+      () => {
+        end('was woken');
+      },
+    );
     this.#reserved.add(callId);
-    this.#paused.set(callId, { script, lane, expiry, looks });
+    this.#paused.set(callId, { script, lane, expiry, stillness });
   }
 
   #forget(callId: string): void {
     const paused = this.#paused.get(callId);
     clearTimeout(paused?.expiry);
-    clearInterval(paused?.looks);
+    paused?.stillness.close();
     this.#paused.delete(callId);
     this.#reserved.delete(callId);
   }

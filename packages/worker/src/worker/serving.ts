@@ -16,6 +16,7 @@ import { Standby } from '../sandbox/standby.js';
 import { findProgram } from '../files/find-program.js';
 import { CallDesk } from './call-desk.js';
 import { deferred } from './deferred.js';
+import { warnOfMissingLanes } from './missing-lanes.js';
 import { capabilitiesOf } from './offer.js';
 import type { CompiledOptions } from './options.js';
 import { settleOwedAudit } from './owed-audit.js';
@@ -292,21 +293,6 @@ export class Serving {
   async #release(root: ServedRoot, key: string): Promise<void> {
     if (await root.quarantine.release(key)) this.#log.warn({ lane: key }, 'lane released by the operator');
     this.#desk.freed();
-  }
-}
-
-function warnOfMissingLanes(root: ServedRoot, { roots }: CompiledOptions, log: Logger): void {
-  const wanted = roots.find(({ id }) => id === root.id)?.linkedWorktreeLanes === true;
-  // A folder of repositories has its lanes in them.
-  if (wanted && root.layout.kind === 'plain' && root.repositories.length === 0) {
-    log.warn({ workspace: root.id }, `Served as one lane, without linked worktree lanes. ${root.layout.why}`);
-  }
-  for (const { workspaceId, setups, hasLanes } of root.repositories) {
-    if (setups === undefined || hasLanes) continue;
-    log.warn(
-      { workspace: workspaceId },
-      'Its setup is never run, as its worktrees are no lanes: say "linkedWorktreeLanes: true" in the definition.',
-    );
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CallOperation, Lane, Pause } from '@codelanes/protocol';
 import type { QueuedCall } from '../queued-call.js';
-import type { CallEnd, StoredCall } from '../store.js';
+import type { CallEnd } from '../store.js';
+import type { StoredCall } from '../stored-call.js';
 import type { WorkerRecord } from './worker-record.js';
 
 /** The right to run one call: made when the call is delivered, ended by its settlement or by its time. */

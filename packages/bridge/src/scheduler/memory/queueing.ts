@@ -1,24 +1,30 @@
 import type { CallState } from '@codelanes/protocol';
-import type { NewCall, Refused, Submitted, Withdrawn, WithdrawReason } from '../store.js';
+import type { SubmissionRefused, Submitted, Withdrawn, WithdrawReason } from '../store.js';
+import type { NewCall } from '../stored-call.js';
 import { isOutOfHands, newRecord, type CallRecord } from './call-record.js';
 import type { Memory } from './memory.js';
 import { interruptPaused, stopPaused } from './pausing.js';
 import { pausedScriptReasons } from '../paused-script.js';
 import { startWhatCan, toEnded, toLeased, toWaiting } from './moves.js';
 import { queueFullText, type QueueBound } from '../queue-full.js';
-import { refused } from './refused.js';
+import { outdated, refused } from './refused.js';
+import { capabilitiesIdOf } from './views.js';
 import { waitingReason } from './waiting-reason.js';
 import { isOnline } from './liveness.js';
 import type { KeptPlace, WorkerRecord } from './worker-record.js';
 
 /** Enters a call as waiting, or refuses it; see the contract. */
-export function submit(memory: Memory, call: NewCall): Submitted | Refused {
+export function submit(memory: Memory, call: NewCall): Submitted | SubmissionRefused {
   const worker = memory.workers.get(call.workerId);
   if (memory.calls.has(call.callId)) {
     return refused('CALL_ID_TAKEN', `There is already a call ${call.callId}.`);
   }
   if (worker === undefined || !isOnline(memory, worker)) {
     return refused('WORKER_OFFLINE', `Worker ${call.workerId} was not heard from lately.`);
+  }
+  const { grounds } = call;
+  if (grounds !== undefined && grounds.capabilitiesId !== capabilitiesIdOf(worker)) {
+    return outdated(call.workerId);
   }
   const bound = fullBound(memory, worker, call.principal);
   if (bound !== undefined) return refused('WORKER_QUEUE_FULL', queueFullText(call.workerId, bound));

@@ -1,4 +1,5 @@
-import type { CallView, LanesView } from '@codelanes/protocol';
+import { randomUUID } from 'node:crypto';
+import type { CallView, Capabilities, LanesView } from '@codelanes/protocol';
 import type { CallCount, OwnedCallView, WorkerLoad, WorkerView } from '../store.js';
 import type { CallRecord } from './call-record.js';
 import { isOnline, leaseExpiresInMs } from './liveness.js';
@@ -14,7 +15,19 @@ export function viewWorker(memory: Memory, workerId: string): WorkerView | undef
     online: isOnline(memory, worker),
     leaseExpiresInMs: leaseExpiresInMs(memory, worker),
     capabilities: worker.registration.capabilities,
+    capabilitiesId: capabilitiesIdOf(worker),
   };
+}
+
+const capabilitiesIds = new WeakMap<Capabilities, string>();
+
+/** Every registration brings capabilities of its own. */
+export function capabilitiesIdOf({ registration: { capabilities } }: WorkerRecord): string {
+  const known = capabilitiesIds.get(capabilities);
+  if (known !== undefined) return known;
+  const made = randomUUID();
+  capabilitiesIds.set(capabilities, made);
+  return made;
 }
 
 /** How much runs and waits at a worker. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 
 interface Alarm {
   readonly at: number;

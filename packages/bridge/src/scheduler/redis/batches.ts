@@ -5,7 +5,7 @@ const mostTogether = 32;
 const mostCharacters = 1_000_000;
 
 /** The scripts that `batch` runs as functions. */
-const batchable = new Set<ScriptName>(['submit', 'fetch', 'report', 'settle', 'end', 'call']);
+const batchable = new Set<ScriptName>(['submit', 'fetch', 'report', 'settle', 'progress', 'end', 'call']);
 
 interface Transition {
   readonly name: ScriptName;

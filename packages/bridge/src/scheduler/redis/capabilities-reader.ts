@@ -1,15 +1,23 @@
+import { createHash } from 'node:crypto';
 import { capabilitiesSchema, type Capabilities } from '@codelanes/protocol';
 
-/** Reads what workers can do; the same text, which every call of a worker asks for, is parsed once. */
+interface Known {
+  readonly capabilities: Capabilities;
+  /** The SHA-1 of their text, which scripts compute as well. */
+  readonly capabilitiesId: string;
+}
+
+/** Reads what workers can do; the same text, which is asked for again and again, is parsed once. */
 export class CapabilitiesReader {
-  readonly #latest = new Map<string, { readonly text: string; readonly capabilities: Capabilities }>();
+  readonly #latest = new Map<string, { readonly text: string; readonly known: Known }>();
 
   /** @throws ZodError where the text is no capabilities. */
-  read(workerId: string, text: string): Capabilities {
+  read(workerId: string, text: string): Known {
     const latest = this.#latest.get(workerId);
-    if (latest?.text === text) return latest.capabilities;
+    if (latest?.text === text) return latest.known;
     const capabilities = capabilitiesSchema.parse(JSON.parse(text));
-    this.#latest.set(workerId, { text, capabilities });
-    return capabilities;
+    const known = { capabilities, capabilitiesId: createHash('sha1').update(text).digest('hex') };
+    this.#latest.set(workerId, { text, known });
+    return known;
   }
 }

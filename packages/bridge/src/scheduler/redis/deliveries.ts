@@ -8,7 +8,7 @@ import {
   type Lane,
 } from '@codelanes/protocol';
 import { z } from 'zod';
-import type { StoredCall } from '../store.js';
+import type { StoredCall } from '../stored-call.js';
 import type { ReplyReader } from './reply-reader.js';
 import { laneOfPath, modeOfLetter, poolOfLetter } from './stored-text.js';
 

@@ -38,6 +38,11 @@ export class RedisKeys {
     return `${this.#prefix}:{${workerId}}:news`;
   }
 
+  /** Where one bridge is told how its own calls at a worker ended; scripts put the name together too. */
+  endsChannelOf(workerId: string, bridgeId: string): string {
+    return `${this.channelOf(workerId)}:${bridgeId}`;
+  }
+
   /** The durable requests of one principal at a worker; what scripts of durable requests take as seventh key. */
   requestsOf(workerId: string, principal: string): string {
     return `${this.stateOf(workerId)}:requests:${principal}`;

@@ -27,6 +27,16 @@ export class Layout {
     return this.#checked;
   }
 
+  /** Resolves where moreover Redis answers now. @throws as `check` does. */
+  async ready(): Promise<void> {
+    await this.check();
+    try {
+      await this.#client.ping();
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
+  }
+
   async #compare(): Promise<void> {
     let found: string | null;
     try {

@@ -1,4 +1,5 @@
-import type { CallEnd, Clock } from '../store.js';
+import type { CallEnd } from '../store.js';
+import type { Clock } from '../clock.js';
 import { HandedOver } from './handed-over.js';
 import { Restarts } from './restarts.js';
 import { Withdrawals } from './withdrawals.js';

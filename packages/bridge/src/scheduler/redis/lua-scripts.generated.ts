@@ -11,6 +11,7 @@ local store = {}`;
 
 const worker = `local worker = {}
 local news, somethingToFetch, expected = {}, false, nil
+local endings, longestTold = {}, 16384
 function store.clockNow()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
   local time = redis.call('TIME')
@@ -585,6 +586,9 @@ function store.toEnded(call, state, ending)
   if call.replica == durable then store.dropDue('d|' .. call.id)
   else store.dropField('calls', call.id .. ':b') end
   endedAt[call.id] = worker.now + store.endKept(call)
+  if call.replica ~= '' and call.replica ~= durable and #ending <= longestTold then
+    endings[#endings + 1] = { call.replica, call.id .. ' ' .. ending }
+  end
   store.enter(call, state, worker.now)
 end
 function store.withdrawCall(call, why)
@@ -872,6 +876,7 @@ function store.finish(reply)
   local at = store.nextDueAt()
   local due = at == math.huge and '' or tostring(math.max(0, at - worker.now))
   reply[2] = due .. losses
+  for _, told in ipairs(endings) do redis.call('PUBLISH', channel .. ':' .. told[1], told[2]) end
   if somethingToFetch or expected or next(news) then
     local told = { due, somethingToFetch and '*' or '' }
     for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end
@@ -937,6 +942,8 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
+if ARGV[21] and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == ARGV[21]
+  and (redis.call('GET', KEYS[7]) or '') == ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
 local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
 if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
 local call = store.newCall(ARGV[16], ARGV[17])
@@ -1200,6 +1207,14 @@ if call.state == 'waiting' then store.tellReason(reply, call) end
 return store.finish(reply)
 end`;
 
+const progressTransition = `transitions['progress'] = function()
+local refusal = store.begin()
+if refusal then return refusal end
+local call = store.readCall(ARGV[9])
+if not call then return store.finish({ 'OK', '' }) end
+return store.finish({ 'OK', '', call.state, ended[call.state] and store.callField(call.id .. ':e') or '' })
+end`;
+
 const requests = `local requestsKey = KEYS[7]
 function store.readRequest(id)
   local text = redis.call('HGET', requestsKey, id)
@@ -1251,8 +1266,8 @@ end`;
 /** Every Lua script by name: its text, the SHA-1 of its text, and the number of its keys. */
 export const luaScripts = {
   batch: {
-    keys: 6,
-    sha1: 'c5c9b943884bca9d348c72b65c65135582d7a5aa',
+    keys: 7,
+    sha1: '2d43603572819545500ce80991ad76907570762e',
     text: [
       given,
       worker,
@@ -1278,6 +1293,7 @@ export const luaScripts = {
       endTransition,
       reason,
       callTransition,
+      progressTransition,
       `local given, finish = ARGV, store.finish
 local refusal = store.begin()
 if refusal then return { refusal } end
@@ -1297,7 +1313,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '286f52d7f8c7f42b96bdf30eb65ba915707cb2fb',
+    sha1: '93108c7a32829f7209e8c54846e0b3f332633e2d',
     text: [
       given,
       worker,
@@ -1323,7 +1339,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: 'c85885263f7e25a18210a5c8779789c9f4956041',
+    sha1: '2ccdf6f32d9958406e4e3ae805beb09fac2681fa',
     text: [
       given,
       worker,
@@ -1352,7 +1368,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '3711644757a059c3c3e187c49a9ddbe663d37345',
+    sha1: '3da07bf6f0cde63b4d8ab8072a28aabeedb3a4f5',
     text: [
       given,
       worker,
@@ -1379,7 +1395,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: 'bd1a377ebbf1af3324bb5fea7dfb75e18406007d',
+    sha1: 'e8af671e1764d9b20d1e0d3df7872474fad62b3a',
     text: [
       given,
       worker,
@@ -1412,7 +1428,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: 'a3248eea811ec510e3e8d133affde82ef35a1113',
+    sha1: '41f04e38226234d96d19428cc1d68c13477b1254',
     text: [
       given,
       worker,
@@ -1438,7 +1454,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: 'e6711c964088f2c14b1cc0a4f55d718f8d850b40',
+    sha1: '05ae1237bf7a18f44bd81f0731224289dcd230d3',
     text: [
       given,
       worker,
@@ -1510,7 +1526,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: 'eb74a4946d62e47ade927cac07ea51ba8712ee31',
+    sha1: '9a4eadcb61c8c6200ebe58d6c9e3b3f4c0bed14a',
     text: [
       given,
       worker,
@@ -1563,7 +1579,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: 'e8ab55efac249586a8d5410fc2334aed423d3bbf',
+    sha1: '5f5ebb58b812af7d2adffb0bf626c079d93e930b',
     text: [
       given,
       worker,
@@ -1603,7 +1619,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '8333cdc92ac95cb37e0a934f2ff965933fe1290a',
+    sha1: '9987d0c756ce7cad0534d059290be01b69c08cbe',
     text: [
       given,
       worker,
@@ -1643,7 +1659,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: 'ad8af785e8c5c39cfbacd249b355d0d3622370b3',
+    sha1: '4c4d3c428b66d0a34b0456043b3fab396d860b5e',
     text: [
       given,
       worker,
@@ -1667,9 +1683,34 @@ local said = string.match(store.callField(call.id .. ':p'), '^%x+|[^|]*|(.*)$')
 return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now - call.since)), said })`,
     ].join('\n'),
   },
+  progress: {
+    keys: 6,
+    sha1: '81b9e1288c2bab8273eacc2c702c881de7b3e4ee',
+    text: [
+      given,
+      worker,
+      pending,
+      calls,
+      lanes,
+      held,
+      room,
+      waiting,
+      moves,
+      places,
+      pauses,
+      start,
+      due,
+      script,
+      `local refusal = store.begin()
+if refusal then return refusal end
+local call = store.readCall(ARGV[9])
+if not call then return store.finish({ 'OK', '' }) end
+return store.finish({ 'OK', '', call.state, ended[call.state] and store.callField(call.id .. ':e') or '' })`,
+    ].join('\n'),
+  },
   register: {
     keys: 6,
-    sha1: '1a668cd5f562eed81ceda05c5d576bba3eff197b',
+    sha1: 'fd5da16fbb9b09a883567dabee82ce5ba50a8a59',
     text: [
       given,
       worker,
@@ -1768,7 +1809,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '70c577231da1eacfd1c91a31b0c32fd7067dba7e',
+    sha1: 'e9a0d7c3207c1de07877ec8998b4464824b99489',
     text: [
       given,
       worker,
@@ -1807,7 +1848,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: 'b0714045fd426dcfb8da2ca7a2c2af4c28a72214',
+    sha1: '5445e958f2786fad6183b651bf0c6c82c3ec6cb1',
     text: [
       given,
       worker,
@@ -1880,7 +1921,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: 'bedf034d7c0c84f01afa5a569abe925b552dd0bb',
+    sha1: '8033e87195927915e4ad9923591994efb7343e12',
     text: [
       given,
       worker,
@@ -1917,7 +1958,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: '8be01c963b150c6424c2762f87fc998cc269de5b',
+    sha1: 'd261efc8fcaf365f61fb5bd52943669a2f3cc978',
     text: [
       given,
       worker,
@@ -1965,8 +2006,8 @@ return store.finish(reply)`,
     ].join('\n'),
   },
   submit: {
-    keys: 6,
-    sha1: '040becc3a0bc037380dabceda20eef67671702ed',
+    keys: 7,
+    sha1: '1dc58276d07009a85710220a268e8406baac0920',
     text: [
       given,
       worker,
@@ -1992,6 +2033,8 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
+if ARGV[21] and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == ARGV[21]
+  and (redis.call('GET', KEYS[7]) or '') == ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
 local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
 if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
 local call = store.newCall(ARGV[16], ARGV[17])
@@ -2003,7 +2046,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 7,
-    sha1: 'eef4fdad414cbfa2eb49151802eca40c1ab4c6b1',
+    sha1: 'abd64de9dd41e86842eacb773ebbe67c5a714270',
     text: [
       given,
       worker,
@@ -2049,7 +2092,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: 'abeb6de11713a40db81f535cefe6c41c62313bc0',
+    sha1: '56e87928610be33f60d83c443b1e398d6c15d27e',
     text: [
       given,
       worker,
@@ -2073,7 +2116,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'bcee08f9aad3d5a6ea75fcbe3cc8ad8ead6bcfc9',
+    sha1: 'eec6ba81677bbf3ea9a470365c554895955a1329',
     text: [
       given,
       worker,
@@ -2102,7 +2145,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: 'eb7e484fdcc1b2798a959bf6f69829ae795d8fb0',
+    sha1: '5730bb1cbde042a2bf97ef38bdc01342456604ab',
     text: [
       given,
       worker,
@@ -2140,7 +2183,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'cd5720fb908289e9bbcc0d0859b9fd94cede8b09',
+    sha1: 'c86b22ea350a1c38957ce019edcb97c2f37614cd',
     text: [
       given,
       worker,

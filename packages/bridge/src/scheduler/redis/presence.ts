@@ -1,4 +1,4 @@
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 
 /** Beats that fit into the time for which a bridge may be silent, so that one may be lost. */
 const beatsPerSilence = 3;

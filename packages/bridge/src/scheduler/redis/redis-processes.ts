@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 import type { RedisClient, RedisConnections } from './connections.js';
 import type { RedisKeys } from './keys.js';
 import { LostSeconds } from './lost-seconds.js';

@@ -1,6 +1,6 @@
 import type { Report } from '@codelanes/protocol';
 import { newSetupCall, type Unready } from '../setup-call.js';
-import type { SystemCall } from '../store.js';
+import type { SystemCall } from '../stored-call.js';
 import { storedBody } from './deliveries.js';
 import { lanePath } from './stored-text.js';
 

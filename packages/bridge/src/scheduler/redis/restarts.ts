@@ -1,4 +1,4 @@
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 
 /**
  * For how long after a start of Redis no call is handed over: every bridge that lives has connected again by then, as

@@ -13,7 +13,7 @@ export class ScriptRunner {
   }
 
   /**
-   * The flat list of strings that a script returns.
+   * The flat list of strings that a script returns, of which it is given as many keys as it takes.
    *
    * @throws CodelanesError `STORE_UNAVAILABLE` where Redis cannot be reached; it may have run nevertheless.
    */
@@ -40,14 +40,15 @@ export class ScriptRunner {
 
   async #evaluate(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const script = luaScripts[name];
-    if (keys.length !== script.keys) throw new Error(`script ${name} takes ${script.keys} keys`);
+    const own = keys.slice(0, script.keys);
+    if (own.length !== script.keys) throw new Error(`script ${name} takes ${script.keys} keys`);
     try {
-      return await this.#client.evalsha(script.sha1, script.keys, ...keys, ...args);
+      return await this.#client.evalsha(script.sha1, script.keys, ...own, ...args);
     } catch (error) {
       if (!isUnknownScript(error)) throw storeUnavailable(error);
     }
     try {
-      return await this.#client.eval(script.text, script.keys, ...keys, ...args);
+      return await this.#client.eval(script.text, script.keys, ...own, ...args);
     } catch (error) {
       throw storeUnavailable(error);
     }

@@ -23,7 +23,10 @@ afterAll(async () => {
 beforeEach(() => {
   heard.length = 0;
   connections = connectRedis({ url: server.url }, () => undefined);
-  wakes = new Wakes(connections.subscriber, keys, new ManualClock(), ({ workerId }) => heard.push(workerId));
+  wakes = new Wakes(connections.subscriber, keys, new ManualClock(), 'bridge', {
+    onNews: ({ workerId }) => heard.push(workerId),
+    onEnd: (callId, end) => heard.push(`${callId}: ${end}`),
+  });
 });
 afterEach(() => {
   wakes.close();
@@ -49,6 +52,17 @@ it('hears of a worker again after its connection was cut', async () => {
   await expect.poll(() => wakings).toBe(1);
   expect(await publish('worker')).toBe(1);
   await expect.poll(() => heard).toEqual(['worker']);
+});
+
+it('hears how its own calls ended, and not those of another bridge', async () => {
+  await wakes.hearOf('worker');
+  await server.ask((client) =>
+    client.publish(keys.endsChannelOf('worker', 'another'), 'call settled|0|a|{}'),
+  );
+  await server.ask((client) =>
+    client.publish(keys.endsChannelOf('worker', 'bridge'), 'call settled|0|b| {}'),
+  );
+  await expect.poll(() => heard).toEqual(['call: settled|0|b| {}']);
 });
 
 it('may be closed in the moment in which it is connected again', async () => {

@@ -2,7 +2,7 @@ import type { Lane } from '@codelanes/protocol';
 import { Countdown } from '../countdown.js';
 import { Expectations } from '../expectations.js';
 import { Listeners } from '../listeners.js';
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 import type { RedisClient } from './connections.js';
 import type { RedisKeys } from './keys.js';
 import { laneOfPath } from './stored-text.js';
@@ -13,6 +13,8 @@ const idleMs = 60_000;
 
 interface Channel {
   readonly workerId: string;
+  /** Where news of the worker and all its calls are told, and where ends of calls of this process. */
+  readonly names: readonly [news: string, ends: string];
   readonly subscribed: Promise<unknown>;
   isActive: boolean;
   followers: number;
@@ -25,6 +27,13 @@ export interface News {
   readonly changes: readonly { readonly callId: string; readonly state: string }[];
 }
 
+/** What is told by a message. */
+export interface Hearing {
+  readonly onNews: (news: News) => void;
+  /** How a call of this process ended, as it is stored; the news of it follow. */
+  readonly onEnd: (callId: string, end: string) => void;
+}
+
 /**
  * Hears of changes by the channel of each worker; one subscription of this process serves all that listen. After
  * a lost connection it subscribes anew and wakes everybody, as nobody knows what was missed.
@@ -32,7 +41,8 @@ export interface News {
 export class Wakes {
   readonly #client: RedisClient;
   readonly #keys: RedisKeys;
-  readonly #onNews: (news: News) => void;
+  readonly #bridgeId: string;
+  readonly #hearing: Hearing;
   readonly #calls = new Listeners();
   readonly #workers = new Listeners();
   readonly #expectations = new Expectations();
@@ -40,10 +50,11 @@ export class Wakes {
   readonly #channels = new Map<string, Channel>();
   readonly #idle: Countdown<string>;
 
-  constructor(client: RedisClient, keys: RedisKeys, clock: Clock, onNews: (news: News) => void) {
+  constructor(client: RedisClient, keys: RedisKeys, clock: Clock, bridgeId: string, hearing: Hearing) {
     this.#client = client;
     this.#keys = keys;
-    this.#onNews = onNews;
+    this.#bridgeId = bridgeId;
+    this.#hearing = hearing;
     this.#idle = new Countdown(clock, idleMs, (workerId) => {
       this.#leaveIdle(workerId);
     });
@@ -134,15 +145,16 @@ export class Wakes {
     const name = this.#keys.channelOf(workerId);
     const present = this.#channels.get(name);
     if (present !== undefined) return present;
-    const subscribed = this.#client.subscribe(name);
-    const channel: Channel = { workerId, subscribed, isActive: false, followers: 0 };
-    this.#channels.set(name, channel);
+    const names = [name, this.#keys.endsChannelOf(workerId, this.#bridgeId)] as const;
+    const subscribed = this.#client.subscribe(...names);
+    const channel: Channel = { workerId, names, subscribed, isActive: false, followers: 0 };
+    for (const each of names) this.#channels.set(each, channel);
     subscribed.then(
       () => {
         channel.isActive = true;
       },
       () => {
-        this.#channels.delete(name);
+        this.#forget(channel);
       },
     );
     return channel;
@@ -156,14 +168,23 @@ export class Wakes {
       this.#idle.begin(workerId);
       return;
     }
-    this.#channels.delete(name);
-    void this.#client.unsubscribe(name).catch(() => undefined);
+    this.#forget(channel);
+    void this.#client.unsubscribe(...channel.names).catch(() => undefined);
+  }
+
+  #forget({ names }: Channel): void {
+    for (const name of names) this.#channels.delete(name);
   }
 
   #hear(name: string, message: string): void {
     const channel = this.#channels.get(name);
     if (channel === undefined) return;
-    const { workerId } = channel;
+    const { workerId, names } = channel;
+    if (name === names[1]) {
+      const at = message.indexOf(' ');
+      this.#hearing.onEnd(message.slice(0, at), message.slice(at + 1));
+      return;
+    }
     const [due, fetchable, ...changed] = message.split(' ');
     if (fetchable === '*') this.#workers.mark(workerId);
     const expected = changed.at(-1)?.startsWith('>') === true ? changed.pop() : undefined;
@@ -173,7 +194,11 @@ export class Wakes {
       this.#calls.mark(callId);
       return { callId, state };
     });
-    this.#onNews({ workerId, dueMs: due === '' || due === undefined ? undefined : Number(due), changes });
+    this.#hearing.onNews({
+      workerId,
+      dueMs: due === '' || due === undefined ? undefined : Number(due),
+      changes,
+    });
   }
 
   /** Once more at every connection; a subscription that is cut off again is made at the next one. */

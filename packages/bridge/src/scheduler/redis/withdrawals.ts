@@ -1,4 +1,4 @@
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 
 /** As old as a copy of Redis may be for a call that left the queue since then to stay out of it. */
 const rememberedMs = 60_000;

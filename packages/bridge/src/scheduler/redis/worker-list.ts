@@ -1,4 +1,4 @@
-import type { Clock } from '../store.js';
+import type { Clock } from '../clock.js';
 import type { RedisClient } from './connections.js';
 import type { RedisKeys } from './keys.js';
 import { storeUnavailable } from './unavailable.js';

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { Clock, Loss, SchedulerSettings } from '../store.js';
+import type { Loss } from '../store.js';
+import type { Clock } from '../clock.js';
+import type { SchedulerSettings } from '../scheduler-settings.js';
 import { Batches } from './batches.js';
 import { otherLayout, type Layout } from './layout.js';
 import type { RedisKeys } from './keys.js';
@@ -56,7 +58,7 @@ export class WorkerScripts {
   }
 
   /**
-   * `moreKeys` bear the hash tag of the worker too.
+   * `moreKeys` bear the hash tag of the worker too; without any, the seventh key is the record of its pairing.
    *
    * @throws CodelanesError `STORE_UNAVAILABLE`, also where the keys of the worker have another layout.
    */
@@ -64,7 +66,7 @@ export class WorkerScripts {
     name: ScriptName,
     workerId: string,
     args: readonly string[] = [],
-    moreKeys: readonly string[] = [],
+    moreKeys: readonly string[] = [this.#parts.keys.pairingOf(workerId)],
   ): Promise<ScriptReply> {
     const { keys, layout, simulatedTime, onDue, onLoss } = this.#parts;
     const now = simulatedTime === undefined ? '' : String(simulatedTime.now());

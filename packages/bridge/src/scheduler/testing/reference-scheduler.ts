@@ -1,6 +1,7 @@
 import { laneKey, type CallState, type Lane } from '@codelanes/protocol';
 import { systemPrincipal } from '../setup-call.js';
-import type { NewCall, NodeCapacity, StoredCall, WithdrawReason } from '../store.js';
+import type { NodeCapacity, WithdrawReason } from '../store.js';
+import type { NewCall, StoredCall } from '../stored-call.js';
 import { naiveNext } from './naive-rule.js';
 
 /** One call of the reference model: everything about it in one flat thing. */

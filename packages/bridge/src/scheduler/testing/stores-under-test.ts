@@ -2,7 +2,8 @@ import { afterAll, afterEach } from 'vitest';
 import { ManualClock } from '../manual-clock.js';
 import { MemoryStore } from '../memory-store.js';
 import { RedisStore } from '../redis-store.js';
-import { defaultSchedulerSettings, type SchedulerSettings, type SchedulerStore } from '../store.js';
+import type { SchedulerStore } from '../store.js';
+import { defaultSchedulerSettings, type SchedulerSettings } from '../scheduler-settings.js';
 import { RedisServer } from './redis-server.js';
 
 export interface StoreOnClock {

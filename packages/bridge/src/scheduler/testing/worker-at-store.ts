@@ -1,7 +1,8 @@
 import { fieldsOfLane, laneKey } from '@codelanes/protocol';
 import type { Assignment, Capabilities, HeldCall, Lane, Lease, Pause, Settlement } from '@codelanes/protocol';
 import type { ManualClock } from '../manual-clock.js';
-import type { NewCall, NewToolCall, Registration, SchedulerStore } from '../store.js';
+import type { Registration, SchedulerStore } from '../store.js';
+import type { NewCall, NewToolCall } from '../stored-call.js';
 import type { StoreOnClock } from './stores-under-test.js';
 
 const capabilities: Capabilities = {

@@ -41,6 +41,13 @@ export function openAbsent(top: Directory, paths: readonly string[]): readonly D
   return undefined;
 }
 
+/** Whether each of them is absent and can be put in its place. */
+export function areAbsent(top: Directory, paths: readonly string[]): boolean {
+  const opened = openAbsent(top, paths);
+  if (opened !== undefined) closeDeclared(opened);
+  return opened !== undefined;
+}
+
 export function closeDeclared(folders: readonly DeclaredFolder[]): void {
   for (const { parent } of folders) parent.close();
 }

@@ -28,32 +28,28 @@ export interface KeepSetting {
 
 /**
  * Keeps what a setup installed. At every moment, a crash included, the store has all of a snapshot or nothing: it is
- * made beside the others, synced, and renamed. One that is there already stays as it is.
+ * made beside the others, synced, and renamed. One that is there already stays as it is. The
+ * caller has the right to the snapshot.
  *
  * @throws {SnapshotRefusal} where it may not be kept, and whatever the file system answers; nothing is kept then.
  */
 export async function keepSnapshot(setting: KeepSetting): Promise<void> {
-  const { store, key, signal } = setting;
-  const lock = await store.lock(key, signal);
+  const { store, key } = setting;
+  if (hasSnapshot(store, key)) return;
+  const { name, folder } = store.beginStaging(key);
+  let published = false;
   try {
-    if (hasSnapshot(store, key)) return;
-    const { name, folder } = store.beginStaging(key);
-    let published = false;
-    try {
-      await writeManifest(folder, { version: 1, state: 'unfinished', key });
-      const summary = await copyInstalled(setting, folder);
-      setting.confirm();
-      const { paths } = setting;
-      await writeManifest(folder, { version: 1, state: 'complete', key, paths, ...summary });
-      await syncFileSystem(folder);
-      await publish(setting, name, summary);
-      published = true;
-    } finally {
-      folder.close();
-      if (!published) store.clearStaging(name);
-    }
+    await writeManifest(folder, { version: 1, state: 'unfinished', key });
+    const summary = await copyInstalled(setting, folder);
+    setting.confirm();
+    const { paths } = setting;
+    await writeManifest(folder, { version: 1, state: 'complete', key, paths, ...summary });
+    await syncFileSystem(folder);
+    await publish(setting, name, summary);
+    published = true;
   } finally {
-    lock.close();
+    folder.close();
+    if (!published) store.clearStaging(name);
   }
 }
 

@@ -26,23 +26,18 @@ export interface RestoreSetting {
 /**
  * Restores what an earlier setup installed, if a snapshot of it is kept and each declared folder is absent; says whether
  * it did. Nothing that is there is replaced. The snapshot is held against its manifest as it is copied, and only a
- * whole copy is put in place.
+ * whole copy is put in place. The caller has the right to the snapshot.
  *
  * @throws {SnapshotRefusal} for a snapshot that is not what its maker kept, which is removed, and for one that is larger
  *   than the bounds. And whatever the file system answers. Nothing is put in place then.
  */
 export async function restoreSnapshot(setting: RestoreSetting): Promise<boolean> {
-  const { store, key, top, paths, signal } = setting;
+  const { top, paths } = setting;
   clearRestoring(top);
   const declared = openAbsent(top, paths);
   if (declared === undefined) return false;
   try {
-    const lock = await store.lock(key, signal);
-    try {
-      return await restoreLocked(setting, declared);
-    } finally {
-      lock.close();
-    }
+    return await restoreAbsent(setting, declared);
   } finally {
     closeDeclared(declared);
     clearRestoring(top);
@@ -65,7 +60,7 @@ export function takeAway(top: Directory, paths: readonly string[]): void {
   }
 }
 
-async function restoreLocked(setting: RestoreSetting, declared: readonly DeclaredFolder[]): Promise<boolean> {
+async function restoreAbsent(setting: RestoreSetting, declared: readonly DeclaredFolder[]): Promise<boolean> {
   const { store, key, signal } = setting;
   if (store.snapshots.look(key) === undefined) return false;
   const snapshot = store.snapshots.child(key);

@@ -1,11 +1,13 @@
 import { defaultLifecycle, type EnvironmentSetup } from '../../environment/setup.js';
 import type { Directory } from '../../files/directory.js';
 import { tryCloning } from './cloning.js';
+import { areAbsent } from './declared-folders.js';
 import { keepSnapshot } from './keep-snapshot.js';
 import { discardSnapshot, makeRoom, markUsed } from './maintenance.js';
 import { restoreSnapshot, takeAway } from './restore-snapshot.js';
 import { costOfSnapshot, SnapshotRefusal } from './snapshot-refusal.js';
 import { SnapshotStore } from './snapshot-store.js';
+import type { StoreLock } from './store-lock.js';
 import type { TreeBounds } from './tree-tally.js';
 
 type Reuse = NonNullable<EnvironmentSetup['reuse']>;
@@ -35,6 +37,8 @@ export class RootSnapshots {
   readonly #store: SnapshotStore;
   /** When it was opened, as the file system tells births. */
   readonly #openedAt: bigint;
+  /** Held from the look for a snapshot until it is there, so that of several roots one sets up and the others restore. */
+  #lock: StoreLock | undefined;
 
   private constructor(setting: SnapshotsSetting, store: SnapshotStore, openedAt: bigint) {
     this.#setting = setting;
@@ -58,11 +62,16 @@ export class RootSnapshots {
     });
   }
 
-  /** Whether the declared folders were absent and are there now, as an earlier setup made them. */
+  /**
+   * Whether the declared folders were absent and are there now, as an earlier setup made them. Waits for another root
+   * that makes or restores the same meanwhile.
+   */
   async restore(key: string): Promise<boolean> {
-    const restored = await this.#attempt('No snapshot is restored.', (copying) =>
-      restoreSnapshot({ ...copying, key }),
-    );
+    const restored = await this.#attempt('No snapshot is restored.', async (copying) => {
+      if (!areAbsent(copying.top, copying.paths)) return false;
+      await this.#take(key);
+      return restoreSnapshot({ ...copying, key });
+    });
     this.#setting.signal.throwIfAborted();
     return restored ?? false;
   }
@@ -73,12 +82,8 @@ export class RootSnapshots {
       'The snapshot that its check refuses stays.',
       async ({ store, top, paths, signal }) => {
         takeAway(top, paths);
-        const lock = await store.lock(key, signal);
-        try {
-          await discardSnapshot(store, key, signal);
-        } finally {
-          lock.close();
-        }
+        await this.#take(key);
+        await discardSnapshot(store, key, signal);
       },
     );
   }
@@ -90,21 +95,18 @@ export class RootSnapshots {
    */
   async keep(key: string, isCurrent: () => boolean): Promise<void> {
     const { lifecycle = defaultLifecycle } = this.#setting.reuse.snapshot;
-    await this.#attempt('No snapshot is kept.', (copying) =>
-      keepSnapshot({
-        ...copying,
-        key,
-        lifecycle,
-        bornSince: this.#openedAt,
-        confirm: () => {
-          if (!isCurrent()) throw new SnapshotRefusal('Inputs of its setup changed while it was copied.');
-        },
-      }),
-    );
+    await this.#attempt('No snapshot is kept.', async (copying) => {
+      await this.#take(key);
+      const confirm = () => {
+        if (!isCurrent()) throw new SnapshotRefusal('Inputs of its setup changed while it was copied.');
+      };
+      await keepSnapshot({ ...copying, key, lifecycle, bornSince: this.#openedAt, confirm });
+    });
   }
 
   /** Tells the store that the snapshot of this key is in use, and removes what its lifecycle does not keep. */
   async maintain(key: string): Promise<void> {
+    this.#release();
     const { lifecycle = defaultLifecycle } = this.#setting.reuse.snapshot;
     await this.#attempt('The store of snapshots is left as it is.', async ({ store, signal }) => {
       const maintenance = await store.lockMaintenance(signal);
@@ -118,7 +120,17 @@ export class RootSnapshots {
   }
 
   close(): void {
+    this.#release();
     this.#store.close();
+  }
+
+  async #take(key: string): Promise<void> {
+    this.#lock ??= await this.#store.lock(key, this.#setting.signal);
+  }
+
+  #release(): void {
+    this.#lock?.close();
+    this.#lock = undefined;
   }
 
   #attempt<T>(otherwise: string, action: (copying: Copying) => Promise<T>): Promise<T | undefined> {

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { DurableView, NewDurableRequest } from '../../durable-requests.js';
 import { ManualClock } from '../../manual-clock.js';
 import { RedisStore } from '../../redis-store.js';
-import { defaultSchedulerSettings, type Loss, type SchedulerSettings } from '../../store.js';
+import type { Loss } from '../../store.js';
+import { defaultSchedulerSettings, type SchedulerSettings } from '../../scheduler-settings.js';
 import { RedisServer } from '../../testing/redis-server.js';
 import { done, idOf, WorkerAtStore, type CallTerms } from '../../testing/worker-at-store.js';
 

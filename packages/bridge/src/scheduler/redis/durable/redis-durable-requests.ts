@@ -7,7 +7,8 @@ import {
   type SubmittedRequest,
 } from '../../durable-requests.js';
 import { refused } from '../../memory/refused.js';
-import type { Refused, SchedulerSettings } from '../../store.js';
+import type { Refused } from '../../store.js';
+import type { SchedulerSettings } from '../../scheduler-settings.js';
 import type { CallWhereabouts } from '../call-whereabouts.js';
 import type { RedisClient } from '../connections.js';
 import { storedBody } from '../deliveries.js';

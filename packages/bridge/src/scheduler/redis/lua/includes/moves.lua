@@ -126,6 +126,9 @@ function store.toEnded(call, state, ending)
   if call.replica == durable then store.dropDue('d|' .. call.id)
   else store.dropField('calls', call.id .. ':b') end
   endedAt[call.id] = worker.now + store.endKept(call)
+  if call.replica ~= '' and call.replica ~= durable and #ending <= longestTold then
+    endings[#endings + 1] = { call.replica, call.id .. ' ' .. ending }
+  end
   store.enter(call, state, worker.now)
 end
 

@@ -33,6 +33,7 @@ function store.finish(reply)
   local at = store.nextDueAt()
   local due = at == math.huge and '' or tostring(math.max(0, at - worker.now))
   reply[2] = due .. losses
+  for _, told in ipairs(endings) do redis.call('PUBLISH', channel .. ':' .. told[1], told[2]) end
   if somethingToFetch or expected or next(news) then
     local told = { due, somethingToFetch and '*' or '' }
     for id, state in pairs(news) do told[#told + 1] = id .. ':' .. state end

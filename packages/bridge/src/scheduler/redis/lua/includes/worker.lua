@@ -3,6 +3,8 @@ local worker = {}
 -- What is told when the script ends: calls that changed, whether there is something to fetch, and the lane of a
 -- command that has begun to wait.
 local news, somethingToFetch, expected = {}, false, nil
+-- How calls ended, for the bridges that wait for that; what is longer they ask for.
+local endings, longestTold = {}, 16384
 
 function store.clockNow()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end

@@ -1,7 +1,7 @@
 --[[
   Transitions of one worker that were asked for together, one after the other: the same as their scripts at one
   moment, but what every script begins and ends with is done once for all.
-  KEYS, ARGV[1..8]: see includes/given.lua
+  KEYS[1..6], ARGV[1..8]: see includes/given.lua   KEYS[7]: see submit-7.lua
   ARGV[9..] for each its name, how many arguments it has, and these, as its own script takes them from ARGV[9] on
   Returns { { 'OK', due }, for each what its own script returns, without due… } or { { 'LAYOUT', '', layout } }.
 ]]
@@ -12,6 +12,7 @@
 --- @transition "settle"
 --- @transition "end"
 --- @transition "call"
+--- @transition "progress"
 local given, finish = ARGV, store.finish
 local refusal = store.begin()
 if refusal then return { refusal } end

@@ -1,11 +1,14 @@
 --[[
   Enters a call as waiting, and starts it at once where the rule does. The place that an identical call left
   behind goes to it. A repeated attempt of the same submission is answered as the first one was.
-  KEYS, ARGV[1..8]: see includes/given.lua
+  KEYS[1..6], ARGV[1..8]: see includes/given.lua   KEYS[7] the record of the worker's pairing
   ARGV[9] call   ARGV[10] lane   ARGV[11] mode x|s   ARGV[12] pool c|f|n   ARGV[13] principal
   ARGV[14] fingerprint   ARGV[15] operation   ARGV[16] bridge   ARGV[17] attempt   ARGV[18] queue length
   ARGV[19] share of a principal   ARGV[20] body, given back by fetch
-  Returns { 'OK', due, state }, { 'CALL_ID_TAKEN' }, { 'WORKER_OFFLINE' }, { 'WORKER_QUEUE_FULL', due, 'queue' or 'share' } or
+  ARGV[21], ARGV[22] the SHA-1 of the capabilities, and the record of the pairing, by which the call was let in; left
+  out, any will do
+  Returns { 'OK', due, state }, { 'CALL_ID_TAKEN' }, { 'WORKER_OFFLINE' }, { 'WORKER_QUEUE_FULL', due, 'queue' or 'share' },
+  { 'OUTDATED' } or
   { 'LAYOUT', '', layout }.
 ]]
 --- @include "entering"
@@ -19,6 +22,8 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
+if ARGV[21] and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == ARGV[21]
+  and (redis.call('GET', KEYS[7]) or '') == ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
 
 local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
 if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end

@@ -1,0 +1,106 @@
+import { CodelanesError } from '@codelanes/protocol';
+import { outdated, refused } from '../memory/refused.js';
+import type { SubmissionRefused, Submitted } from '../store.js';
+import type { NewCall } from '../stored-call.js';
+import type { SchedulerSettings } from '../scheduler-settings.js';
+import type { BridgeName } from './bridge-name.js';
+import type { CallWhereabouts } from './call-whereabouts.js';
+import { storedBody } from './deliveries.js';
+import type { HeardCalls } from './heard-calls.js';
+import type { Presence } from './presence.js';
+import type { Reach } from './reach.js';
+import { refusalOf } from './refusals.js';
+import { lanePath, modeLetter, poolLetter, storedText } from './stored-text.js';
+import type { Wakes } from './wakes.js';
+import type { WorkerScripts } from './worker-scripts.js';
+
+interface Parts {
+  readonly scripts: WorkerScripts;
+  readonly settings: SchedulerSettings;
+  readonly name: BridgeName;
+  readonly whereabouts: CallWhereabouts;
+  readonly wakes: Wakes;
+  readonly heard: HeardCalls;
+  readonly presence: Presence;
+  readonly reach: Reach;
+}
+
+/** Enters calls, and takes those back that may have been entered when Redis was lost. */
+export class Submissions {
+  readonly #parts: Parts;
+  #isClosed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async submit(call: NewCall): Promise<Submitted | SubmissionRefused> {
+    const { callId, workerId } = call;
+    const { scripts, whereabouts, wakes, heard, presence } = this.#parts;
+    // Heard from before the call is there, so that no change of it is missed.
+    await wakes.hearOf(workerId);
+    const entered = scripts.run('submit', workerId, this.#argumentsOf(call));
+    const claimed = whereabouts.claim(callId, workerId, call.executionMs);
+    const [holder, reply] = await this.#orTakenBack(Promise.all([claimed, entered]), call);
+    if (reply.code === 'OUTDATED') return outdated(workerId);
+    const refusal = refusalOf(reply, workerId);
+    if (refusal !== undefined) return refusal;
+    if (holder !== workerId) {
+      await scripts.run('cancel', workerId, [callId]);
+      return refused('CALL_ID_TAKEN', `There is already a call ${callId}.`);
+    }
+    whereabouts.remember(callId, workerId);
+    const state = reply.values.text() === 'reserved' ? 'reserved' : 'waiting';
+    heard.entered(callId, state);
+    if (state === 'waiting') presence.begin(workerId);
+    return { ok: true, state };
+  }
+
+  /** Takes nothing back any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #argumentsOf(call: NewCall): readonly string[] {
+    const { settings, name } = this.#parts;
+    const { grounds } = call;
+    return [
+      call.callId,
+      lanePath(call.lane),
+      modeLetter(call.mode),
+      poolLetter(call.pool),
+      storedText(call.principal),
+      storedText(call.fingerprint),
+      call.request.operation,
+      name.id,
+      name.nextAttempt(),
+      String(settings.queueLength),
+      String(settings.principalQueueLength),
+      storedBody(call),
+      ...(grounds === undefined ? [] : [grounds.capabilitiesId, grounds.pairing]),
+    ];
+  }
+
+  /** A submission that fails on its way may have been entered: then it is taken back, and nobody knows what ran. */
+  async #orTakenBack<T>(submission: Promise<T>, { callId, workerId }: NewCall): Promise<T> {
+    const wasNeverConnected = this.#parts.reach.watch();
+    try {
+      return await submission;
+    } catch (error) {
+      if (!CodelanesError.is(error) || wasNeverConnected()) throw error;
+      void this.#takeBack(callId, workerId);
+      const message = `${error.message} It is not known whether the call ran.`;
+      throw new CodelanesError('ASSIGNMENT_EXPIRED', message, { cause: error });
+    }
+  }
+
+  async #takeBack(callId: string, workerId: string): Promise<void> {
+    while (!this.#isClosed) {
+      const isBack = await this.#parts.scripts.run('cancel', workerId, [callId]).then(
+        () => true,
+        () => false,
+      );
+      if (isBack) return;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { pollReplySchema } from '@codelanes/protocol';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BridgesOnRedis } from './testing/bridges-on-redis.js';
+import { PairedWorker } from './testing/paired-worker.js';
+import { commandBody, execute } from './testing/requests.js';
+import type { Answer, TestBridge } from './testing/test-bridge.js';
+import { testCapabilities, TestWorker } from './testing/test-worker.js';
+
+const bridges = BridgesOnRedis.prepare();
+let one: TestBridge;
+let other: TestBridge;
+
+beforeEach(async () => {
+  [one, other] = [await bridges.start(), await bridges.start()];
+});
+
+function run(workerId: string, body: object = commandBody()): Promise<Answer> {
+  return execute(other, body, { headers: { 'x-librechat-code-worker-id': workerId } });
+}
+
+/** A worker of one bridge, which the other has seen by a call that it entered and that has ended. */
+async function pairedAndSeen(): Promise<void> {
+  const worker = await PairedWorker.paired(one);
+  await worker.register();
+  const answer = run('laptop');
+  const { assignments } = pollReplySchema.parse((await worker.poll(5_000)).json);
+  const [assignment] = assignments;
+  if (assignment === undefined) throw new Error('the call was expected');
+  const { callId, generation, token } = assignment;
+  const settlement = { status: 'rejected', error: { code: 'NOT_FOUND', message: 'It is not there.' } };
+  await worker.post('settle', { lease: { callId, generation, token }, settlement });
+  expect((await answer).json['code']).toBe('INVALID_PATH');
+}
+
+describe('a bridge that has seen a worker', () => {
+  it('enters no call of it any more once another bridge has revoked it', async () => {
+    await pairedAndSeen();
+    await one.send('/v1/bridge/workers/laptop/revoke', { as: 'admin', body: {} });
+    expect((await run('laptop')).json['code']).toBe('WORKER_OFFLINE');
+    const { json } = await other.send('/v1/bridge/workers/laptop/lanes', { as: 'admin' });
+    expect(json).toMatchObject({ waiting: [] });
+  });
+
+  it('enters no call of somebody for whom it does not work any more', async () => {
+    await pairedAndSeen();
+    const binding = { tenantId: 'others', principal: { type: 'tenant', id: 'others' } } as const;
+    const again = await PairedWorker.paired(one, 'laptop', binding);
+    await again.register();
+    expect((await run('laptop')).json['code']).toBe('WORKER_OFFLINE');
+    expect((await again.poll()).json['assignments']).toEqual([]);
+  });
+
+  it('judges a call anew by what the worker can do since, whether that is less or more', async () => {
+    const worker = await TestWorker.registered(one);
+    const seen = run('worker-1');
+    await worker.settleCommand(await worker.next());
+    expect((await seen).status).toBe(200);
+    const capabilities = testCapabilities();
+    const { operations } = capabilities.workspaceTools;
+    capabilities.workspaceTools.operations = operations.filter((name) => name !== 'execute_command');
+    await worker.register({ capabilities, takeOver: true });
+    expect((await run('worker-1')).json['code']).toBe('WORKER_MISMATCH');
+    await worker.register({ takeOver: true });
+    const more = run('worker-1');
+    await worker.settleCommand(await worker.next());
+    expect((await more).status).toBe(200);
+  });
+});
