@@ -11,6 +11,4 @@ export const missedGates: ReadonlyMap<string, string> = new Map([
     'command-handover',
     'Two requests and two changes of thread, verification, and the sweep for planted links.',
   ],
-  ['command-handover-on-redis', 'As command-handover, and a script of Redis for each transition.'],
-  ['command-overhead-on-redis', 'A script of Redis for each transition of the call.'],
 ]);

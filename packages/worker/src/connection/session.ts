@@ -6,7 +6,8 @@ import type { ProcessIdentity, ProcessTable } from '../lanes/processes.js';
 import { accessOf } from './access.js';
 import { BridgeClient, BridgeRefusal } from './bridge-client.js';
 import { toldQuarantines } from './told-quarantines.js';
-import { heldCallOf, LeaseTable, leaseClock } from './lease-table.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { leaseClock } from './lease-table.js';
 import type { ClosedLane, ConnectionOptions, FromConnection, ToConnection } from './messages.js';
 import { Outbox, type SettledCall } from './outbox.js';
 
@@ -18,9 +19,8 @@ import { Outbox, type SettledCall } from './outbox.js';
 export class Session {
   readonly #options: ConnectionOptions;
   readonly #emit: (message: FromConnection) => void;
-  readonly #processes: Pick<ProcessTable, 'kill'>;
   readonly #client: BridgeClient;
-  readonly #leases = new LeaseTable();
+  readonly #leases: LeaseKeeper;
   /** Calls whose pause the bridge has taken, and that do not go on yet. */
   readonly #paused = new Set<string>();
   readonly #outbox: Outbox;
@@ -30,8 +30,6 @@ export class Session {
   #polling: AbortController | undefined;
   #draining = false;
   readonly #ended = new AbortController();
-  #renewTimer: NodeJS.Timeout | undefined;
-  #endTimer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
   constructor(
@@ -41,11 +39,18 @@ export class Session {
   ) {
     this.#options = options;
     this.#emit = emit;
-    this.#processes = processes;
     this.#takeOver = options.takeOver;
     const { bridgeUrl, workerId, access, authority, clocks } = options;
-    const { requestMs } = clocks;
+    const { requestMs, leaseMarginMs: marginMs } = clocks;
     this.#client = new BridgeClient({ bridgeUrl, workerId, access: accessOf(access), authority, requestMs });
+    this.#leases = new LeaseKeeper({
+      marginMs,
+      processes,
+      renew: (leases) => this.#renew(leases),
+      onLost: (callId) => {
+        this.#emit({ kind: 'lost', callId });
+      },
+    });
     this.#outbox = new Outbox(
       { send: (request, worthwhile) => this.#send(request, worthwhile) },
       options.incarnationId,
@@ -80,7 +85,7 @@ export class Session {
         if ('callId' in message.report && message.report.state !== 'started')
           this.#end(message.report.callId);
         this.#outbox.report(message.report, (callId) => {
-          this.#lose(callId);
+          this.#leases.lose(callId);
         });
         return;
       case 'settle':
@@ -119,8 +124,7 @@ export class Session {
     // Taking over is one act: a later re-registration must not repeat it against a successor.
     this.#takeOver = false;
     this.#registration = { ...reply, registrationId };
-    this.#leases.renewed(this.#leases.leases, sentAt, reply.leaseTtlMs);
-    this.#watchLeases();
+    this.#leases.registered(reply, sentAt);
     this.#emit({ kind: 'registered', slots: reply.slots, unresolved: reply.unresolved });
     if (closed !== this.#closed) this.#tellQuarantines();
     this.#wake?.();
@@ -156,27 +160,18 @@ export class Session {
   }
 
   #take(assignments: readonly Assignment[], leasedAt: number): void {
-    const ttlMs = this.#registration?.leaseTtlMs ?? 0;
+    this.#leases.hold(assignments, leasedAt);
     for (const assignment of assignments) {
       this.#paused.delete(assignment.callId);
-      if (assignment.pool !== 'none') {
-        this.#leases.hold(heldCallOf(assignment, assignment.pool), leasedAt + ttlMs);
-      }
       this.#emit({ kind: 'assignment', assignment });
     }
-    if (assignments.length > 0) this.#watchLeases();
   }
 
   #started(lease: Lease, init: ProcessIdentity): void {
     // The lease may have ended between the assignment and the start: then nothing may go on running.
-    if (!this.#leases.has(lease.callId)) {
-      this.#processes.kill(init);
-      this.#emit({ kind: 'lost', callId: lease.callId });
-      return;
-    }
-    this.#leases.started(lease.callId, init);
+    if (!this.#leases.started(lease, init)) return;
     this.#outbox.started(lease, (callId) => {
-      this.#lose(callId);
+      this.#leases.lose(callId);
     });
   }
 
@@ -189,7 +184,7 @@ export class Session {
     const tracked = this.#leases.has(callId);
     const worthwhile = () => !tracked || this.#leases.has(callId);
     this.#outbox.settle(settled, worthwhile, () => {
-      this.#drop(callId, token);
+      this.#leases.drop(callId, token);
     });
   }
 
@@ -201,7 +196,7 @@ export class Session {
       settled,
       () => true,
       (reply) => {
-        this.#drop(callId, token);
+        this.#leases.drop(callId, token);
         if (this.#leases.has(callId)) return;
         // Nobody has it as paused, so that it would wait for nothing.
         if (reply?.accepted === true) this.#paused.add(callId);
@@ -215,42 +210,20 @@ export class Session {
     this.#outbox.report({ state: 'quarantines', quarantined }, () => undefined);
   }
 
-  /** Sets both timers anew: the next renewal, and the moment at which the first lease must be given up. */
-  #watchLeases(): void {
-    clearTimeout(this.#endTimer);
-    const margin = this.#options.clocks.leaseMarginMs;
-    const endIn = this.#leases.nextEndIn(margin);
-    if (endIn === undefined) {
-      clearTimeout(this.#renewTimer);
-      this.#renewTimer = undefined;
-      return;
+  async #renew(leases: readonly Lease[]): Promise<readonly string[] | undefined> {
+    if (this.#registration === undefined) return undefined;
+    try {
+      const reply = await this.#client.renew({
+        incarnationId: this.#options.incarnationId,
+        leases: [...leases],
+      });
+      this.#cancel(reply.cancellations);
+      return reply.lost;
+    } catch (error) {
+      // The poll meets the same bridge: it registers again, or ends the session where that is final.
+      if (error instanceof BridgeRefusal) this.#registerAgain();
+      return undefined;
     }
-    this.#endTimer = setTimeout(() => {
-      for (const { callId, init } of this.#leases.takeEnding(margin)) this.#kill(callId, init);
-      this.#watchLeases();
-    }, endIn);
-    this.#renewTimer ??= setTimeout(() => void this.#renew(), this.#registration?.renewEveryMs ?? margin);
-  }
-
-  async #renew(): Promise<void> {
-    this.#renewTimer = undefined;
-    const registration = this.#registration;
-    const leases = this.#leases.leases;
-    const sentAt = leaseClock();
-    if (registration !== undefined && leases.length > 0) {
-      try {
-        const reply = await this.#client.renew({ incarnationId: this.#options.incarnationId, leases });
-        const lost = new Set(reply.lost);
-        const kept = leases.filter(({ callId }) => !lost.has(callId));
-        this.#leases.renewed(kept, sentAt, registration.leaseTtlMs);
-        for (const callId of reply.lost) this.#lose(callId);
-        this.#cancel(reply.cancellations);
-      } catch (error) {
-        // The poll meets the same bridge: it registers again, or ends the session where that is final.
-        if (error instanceof BridgeRefusal) this.#registerAgain();
-      }
-    }
-    if (!this.#isOver()) this.#watchLeases();
   }
 
   #cancel(callIds: readonly string[]): void {
@@ -260,23 +233,9 @@ export class Session {
     }
   }
 
-  #lose(callId: string): void {
-    const held = this.#leases.drop(callId);
-    if (held !== undefined && !held.isGivenUp) this.#kill(callId, held.init);
-  }
-
-  #kill(callId: string, init: ProcessIdentity | undefined): void {
-    if (init !== undefined) this.#processes.kill(init);
-    this.#emit({ kind: 'lost', callId });
-  }
-
   #end(callId: string): void {
     this.#paused.delete(callId);
-    this.#drop(callId);
-  }
-
-  #drop(callId: string, token?: string): void {
-    if (this.#leases.drop(callId, token) !== undefined) this.#watchLeases();
+    this.#leases.drop(callId);
   }
 
   async #send<T>(
@@ -336,8 +295,7 @@ export class Session {
   #stop(): void {
     this.#ended.abort();
     this.#polling?.abort();
-    clearTimeout(this.#renewTimer);
-    clearTimeout(this.#endTimer);
+    this.#leases.stop();
     void this.#client.close();
   }
 

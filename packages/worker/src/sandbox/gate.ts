@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { listenerDescriptor } from '../network/listener-program.js';
 import type { Limits } from './policy.js';
 
@@ -15,12 +16,20 @@ export interface RunOrder {
   readonly directory?: string | undefined;
 }
 
-/** An order in the words of the gate: it counts the command's lines, so that no part of one can pass for all of it. */
+/** A shell reads lines byte by byte; of more bytes than this, another program's start costs less. */
+const longestInLines = 1024;
+
+/**
+ * An order in the words of the gate. The lines of a short command are counted, and a long one is followed by a mark of
+ * just this order, so that no part of a command can pass for all of it.
+ */
 export function runOrder({ command, directory = '' }: RunOrder): string {
-  const lines = command.split('\n').length;
   // The shell would drop the one and end the directory at the other.
   if (command.includes('\0') || directory.includes('\n')) throw new Error('The gate cannot be told that.');
-  return `run ${lines}\n${directory}\n${command}\n`;
+  if (Buffer.byteLength(command) <= longestInLines)
+    return `lines ${command.split('\n').length}\n${directory}\n${command}\n`;
+  const mark = randomBytes(16).toString('hex');
+  return `marked ${mark}\n${directory}\n${command}\n${mark}`;
 }
 
 /**
@@ -31,13 +40,14 @@ export function runOrder({ command, directory = '' }: RunOrder): string {
 export function gateProgram(shell: string, limits: Limits, listener: readonly string[] = []): string[] {
   const refuse = `exit ${refusedExit}`;
   const next = (name: string) => `IFS= read -r ${name} <&${gateDescriptor} || ${refuse}`;
+  const inLines = `${next('text')}; while [ "$end" -gt 1 ]; do ${next('line')}; text="$text\n$line"; end=$((end - 1)); done`;
+  const untilMark = `text=$(command -p cat <&${gateDescriptor}); case "$text" in *"$end") text="\${text%?"$end"}";; *) ${refuse};; esac`;
   const script = [
     ...(listener.length === 0 ? [] : handOutListener),
     `echo ${readyWord} >&${gateDescriptor}`,
-    `IFS=' ' read -r word lines <&${gateDescriptor} && [ "$word" = run ] || ${refuse}`,
+    `IFS=' ' read -r way end <&${gateDescriptor} || ${refuse}`,
     next('directory'),
-    next('text'),
-    `while [ "$lines" -gt 1 ]; do ${next('line')}; text="$text\n$line"; lines=$((lines - 1)); done`,
+    `case "$way" in lines) ${inLines};; marked) ${untilMark};; *) ${refuse};; esac`,
     `exec ${gateDescriptor}>&-`,
     `[ -z "$directory" ] || { cd -- "./$directory" && unset OLDPWD; } || ${refuse}`,
     // The shell counts in blocks of 512 bytes.

@@ -68,6 +68,8 @@ export class GatedSandbox {
   readonly #exited: Promise<Exit>;
   readonly #words: EarlyWords;
   readonly #isReady: Promise<boolean>;
+  #init: ProcessIdentity | undefined;
+  #hasEnded = false;
   #isUsed = false;
 
   /** @throws {Error} where no process can be started. */
@@ -80,7 +82,11 @@ export class GatedSandbox {
       program: gateProgram(shell, policy.limits, this.#networkHost?.listenerProgram),
     });
     this.#exited = exitOf(this.#spawned);
-    this.#exited.catch(() => undefined);
+    const onEnd = () => {
+      this.#hasEnded = true;
+    };
+    this.#exited.then(onEnd, onEnd);
+    void this.#spawned.initSaid.then(() => this.#findInit());
     this.#words = new EarlyWords(this.#spawned.stderr);
     this.#isReady = saysReady(this.#spawned, this.#exited);
     this.#isReady.catch(() => undefined);
@@ -127,8 +133,8 @@ export class GatedSandbox {
   async #end(): Promise<void> {
     const { gate, child, listener } = this.#spawned;
     gate.destroy();
-    const pid = await this.#initWithin(1_000);
-    const init = pid === undefined ? undefined : hostProcesses.identify(pid);
+    await this.#untilInitSaid(1_000);
+    const init = this.#findInit();
     child.kill('SIGKILL');
     if (init !== undefined) hostProcesses.kill(init);
     listener?.then(
@@ -166,9 +172,19 @@ export class GatedSandbox {
   async #record(ready: Promise<void>, { beforeStart, journalStart }: RunOptions): Promise<ProcessIdentity> {
     beforeStart?.();
     await Promise.race([this.#spawned.initSaid, ready]);
-    const init = initOf(this.#spawned);
+    const init = this.#findInit();
+    if (init === undefined || this.#hasEnded) {
+      throw new CodelanesError('COMMAND_UNAVAILABLE', 'The sandbox ended before its command was started.');
+    }
     await journalStart(init);
     return init;
+  }
+
+  /** Of who it is when it is first said: the number of one that ends while it waits may be somebody else's later. */
+  #findInit(): ProcessIdentity | undefined {
+    const pid = this.#init === undefined && !this.#hasEnded ? this.#spawned.initPid() : undefined;
+    if (pid !== undefined) this.#init = hostProcesses.identify(pid);
+    return this.#init;
   }
 
   async #untilReady(signal: AbortSignal | undefined): Promise<void> {
@@ -187,10 +203,10 @@ export class GatedSandbox {
   }
 
   /**
-   * The pid of the namespace's init, if bubblewrap says it in time. Killed before that, bubblewrap would leave an init
+   * Resolves when bubblewrap has said who the namespace's init is, has ended, or the time is over. Killed before that, bubblewrap would leave an init
    * behind that is not yet bound to its life, and that nobody knows.
    */
-  async #initWithin(limitMs: number): Promise<number | undefined> {
+  async #untilInitSaid(limitMs: number): Promise<void> {
     const over = new AbortController();
     const ended = this.#exited.then(
       () => undefined,
@@ -198,7 +214,6 @@ export class GatedSandbox {
     );
     try {
       await Promise.race([this.#spawned.initSaid, ended, sleep(limitMs, undefined, { signal: over.signal })]);
-      return this.#spawned.initPid();
     } finally {
       over.abort();
     }
@@ -216,15 +231,6 @@ function networkHostOf({ policy, networkHost }: BuildOptions): NetworkHost | und
   if (policy.network.kind === 'none') return undefined;
   if (networkHost === undefined) throw new Error('The policy has a network, and nobody gives it one.');
   return networkHost;
-}
-
-function initOf(spawned: Spawned): ProcessIdentity {
-  const pid = spawned.initPid();
-  const init = pid === undefined ? undefined : hostProcesses.identify(pid);
-  if (init === undefined) {
-    throw new CodelanesError('COMMAND_UNAVAILABLE', 'The sandbox ended before its command was started.');
-  }
-  return init;
 }
 
 function exitOf(spawned: Spawned): Promise<Exit> {

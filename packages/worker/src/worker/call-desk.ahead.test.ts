@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -164,4 +164,56 @@ it('runs nothing in one for a command that cannot start where it is to', async (
   });
   expect(sandboxes()).toEqual([]);
   expect(await command('ls', 'a', 'inner')).toMatchObject({ result: { stdout: '' } });
+});
+
+it('runs a command that cannot begin in one in a sandbox of its own', async () => {
+  const standing = await untilOneStands();
+  for (const each of standing) hostProcesses.kill(each);
+  await expect
+    .poll(() => standing.every((each) => hostProcesses.isGone(each)), { timeout: 20_000 })
+    .toBe(true);
+  expect(await command('echo ran | tee -a ran', 'a')).toMatchObject({ result: { stdout: 'ran\n' } });
+  expect(await command('cat ran', 'a')).toMatchObject({ result: { stdout: 'ran\n' } });
+});
+
+it('runs a command in the worktree that was made anew meanwhile, and nothing in the one before', async () => {
+  await untilOneStands();
+  fixture.host('git worktree remove --force .worktrees/a && git worktree add -q -b again .worktrees/a');
+  expect(await command('git branch --show-current; touch ran', 'a')).toMatchObject({
+    result: { stdout: 'again\n' },
+  });
+  expect(statSync(join(fixture.path('a'), 'ran')).isFile()).toBe(true);
+});
+
+it('has ended the ones that stood when it has drained, and keeps nothing open for them', async () => {
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  await untilOneStands();
+  await command('true', 'b');
+  await command('true');
+  await expect.poll(sandboxes, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(2);
+  const before = descriptors();
+  for (let turn = 0; turn < 3; turn += 1) {
+    await untilOneStands();
+    await command('true');
+    await expect.poll(sandboxes, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(2);
+  }
+  await expect.poll(descriptors, { timeout: 20_000 }).toBeLessThanOrEqual(before);
+  await untilOneStands();
+  await desk.drain();
+  expect(sandboxes()).toEqual([]);
+});
+
+it('builds none for a lane that is not offered, whatever a bridge says', async () => {
+  const first = command('true', 'a');
+  for (const lane of [
+    ['primary', 'worktree:b'],
+    ['primary', 'worktree:../a'],
+    ['other', 'worktree:a'],
+    ['primary'],
+  ])
+    desk.expect(lane);
+  await first;
+  expect(sandboxes()).toEqual([]);
 });

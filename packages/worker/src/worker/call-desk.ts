@@ -154,8 +154,7 @@ export class CallDesk {
   /** Takes nothing more; resolves when nothing runs. */
   async drain(): Promise<void> {
     this.#closed = true;
-    this.#ahead.close();
-    await this.#scripts.close();
+    await Promise.all([this.#ahead.close(), this.#scripts.close()]);
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 

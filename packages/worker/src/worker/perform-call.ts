@@ -4,7 +4,7 @@ import { withinTime } from '../clock/within-time.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { isFileToolRequest, runTool, type FileToolRequest } from '../tools/run-tool.js';
 import type { CallDeskOptions } from './call-desk.js';
-import type { LaneSetups } from './lane-setups.js';
+import { LaneUnready, type LaneSetups } from './lane-setups.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import { settleOwedAudits, type AuditSetting } from './owed-audit.js';
 import { runCommand } from './run-command.js';
@@ -45,14 +45,27 @@ export type Performed = Extract<Settlement, { status: 'fulfilled' }> | Pause;
 export async function performCall(setting: PerformSetting, call: CallToPerform): Promise<Performed> {
   const { request, callId } = call.assignment;
   try {
-    return await performInLane(setting, call);
+    return await performWithAhead(setting, call);
   } catch (error) {
     // A script that cannot go on where it stopped does not go on at all.
     const wasPaused = request.operation === 'resume_script' && (await setting.scripts.kill(callId));
     throw wasPaused && CodelanesError.is(error) ? notPaused(error.message) : error;
-  } finally {
-    await call.ahead?.close();
   }
+}
+
+/** A sandbox that was built ahead takes nothing from a call: where the call cannot begin in it, it has its own. */
+async function performWithAhead(setting: PerformSetting, call: CallToPerform): Promise<Performed> {
+  const { root, assignment, signal, ahead } = call;
+  if (ahead === undefined) return performInLane(setting, call);
+  try {
+    return await performInLane(setting, call);
+  } catch (error) {
+    const mayHaveBegun = root.journal.knows(assignment.callId);
+    if (mayHaveBegun || signal.aborted || error instanceof LaneUnready) throw error;
+  } finally {
+    await ahead.close();
+  }
+  return performInLane(setting, { ...call, ahead: undefined });
 }
 
 async function performInLane(setting: PerformSetting, call: CallToPerform): Promise<Performed> {

@@ -32,6 +32,8 @@ export class SandboxesAhead {
     string,
     { readonly lane: Lane; readonly ahead: LaneAhead; readonly end: NodeJS.Timeout }
   >();
+  /** Those that are being ended. */
+  readonly #ending = new Set<Promise<void>>();
 
   /**
    * @param commands `undefined` on a machine that cannot wall.
@@ -77,9 +79,10 @@ export class SandboxesAhead {
     return own;
   }
 
-  /** Ends all that stands. */
-  close(): void {
+  /** Ends all that stands; resolves when nothing of it is left. */
+  async close(): Promise<void> {
     for (const key of this.#standing.keys()) this.#drop(key);
+    await Promise.all(this.#ending);
   }
 
   #takeExpected(key: string): LaneAhead | undefined {
@@ -97,7 +100,14 @@ export class SandboxesAhead {
   }
 
   #drop(key: string): void {
-    void this.#take(key)?.close();
+    const dropped = this.#take(key);
+    if (dropped === undefined) return;
+    // Nothing ran in it, and whatever kept it from ending in order, it leaves with its gate.
+    const ending = dropped
+      .close()
+      .catch(() => undefined)
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
   }
 }
 
@@ -113,9 +123,12 @@ function buildAhead(root: ServedRoot, lane: Lane, setting: CommandSetting): Lane
     const journalId = root.journal.id;
     const gated = new GatedSandbox({ ...sandbox, shell: machine.shell, journalId, standby });
     const close = async () => {
-      await gated.abandon();
-      sandbox.close();
-      opened.close();
+      try {
+        await gated.abandon();
+      } finally {
+        sandbox.close();
+        opened.close();
+      }
     };
     return { opened, sandbox, gated, close };
   } catch {
