@@ -98,6 +98,7 @@ export class LoggingWorker {
         return;
       case 'refused':
         throw new Error(`the bridge refused this worker: ${message.message}`);
+      case 'expected':
       case 'unreachable':
       case 'closed':
         return;

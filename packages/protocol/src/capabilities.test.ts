@@ -62,6 +62,7 @@ describe('slots of a registration', () => {
       version: 1,
       workerId: 'w',
       incarnationId: '0'.repeat(32),
+      registrationId: '2'.repeat(32),
       journalId: '1'.repeat(32),
       capabilities: base,
       slots,

@@ -41,7 +41,10 @@ export const durableStatusSchema = z.strictObject({
   cancelRequested: z.boolean(),
   result: workspaceToolResultSchema.optional(),
   error: z.strictObject({ code: errorCodeSchema, message: z.string() }).optional(),
-  /** What it waits for, while it is queued; told to clients of Codelanes only. */
+  /**
+   * What it waits for, while it is queued, or waited for, where it left the queue at its deadline; told to clients of
+   * Codelanes only.
+   */
   waitingFor: waitingReasonSchema.optional(),
 });
 export type DurableStatus = z.infer<typeof durableStatusSchema>;

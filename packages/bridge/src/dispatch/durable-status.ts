@@ -1,8 +1,15 @@
-import type { ClientGeneration, DurableState, DurableStatus, WireError } from '@codelanes/protocol';
-import { CodelanesError, errorFor } from '@codelanes/protocol';
+import type {
+  ClientGeneration,
+  DurableState,
+  DurableStatus,
+  WaitingReason,
+  WireError,
+} from '@codelanes/protocol';
+import { CodelanesError, errorFor, laneOf } from '@codelanes/protocol';
 import type { DurableView } from '../scheduler/durable-requests.js';
 import type { LaneRouting } from './lane-routing.js';
 import { resultOf } from './outcome.js';
+import { QueueTimeout } from './queue-timeout.js';
 
 /**
  * A durable request in LibreChat's words: `queued` while it waits, `admitted` from its reservation until its end,
@@ -15,6 +22,7 @@ export function durableStatusOf(
   routing: Pick<LaneRouting, 'shownResult'>,
 ): DurableStatus {
   const { requestId, workerId, queueWaitMs, request, pathPrefix, stands } = view;
+  const waitingFor = generation === 'own' ? waitingReasonOf(stands) : undefined;
   const { workspaceId, workspaceInstanceId, worktree } = request;
   const known = {
     requestId,
@@ -25,15 +33,11 @@ export function durableStatusOf(
     ...(worktree === undefined || (pathPrefix !== undefined && generation !== 'own') ? {} : { worktree }),
     queueWaitMs,
     cancelRequested: cancelRequested(view),
+    ...(waitingFor === undefined ? {} : { waitingFor }),
   };
   switch (stands.state) {
     case 'waiting':
-      return {
-        ...known,
-        state: 'queued',
-        queuePosition: stands.waiting.position,
-        ...(generation === 'own' ? { waitingFor: stands.waiting } : {}),
-      };
+      return { ...known, state: 'queued', queuePosition: stands.waiting.position };
     case 'reserved':
     case 'delivered':
     case 'running':
@@ -42,6 +46,12 @@ export function durableStatusOf(
     case 'ended':
       return { ...known, ...endOf(view, generation, routing) };
   }
+}
+
+/** What it waits for or, where its time in the queue was over first, waited for. */
+function waitingReasonOf(stands: DurableView['stands']): WaitingReason | undefined {
+  if (stands.state === 'waiting') return stands.waiting;
+  return stands.state === 'ended' ? stands.waited?.waitedFor : undefined;
 }
 
 function cancelRequested({ stands }: DurableView): boolean {
@@ -60,13 +70,15 @@ function endOf(
   routing: Pick<LaneRouting, 'shownResult'>,
 ): Ending {
   if (stands.state !== 'ended') throw new Error(`call ${callId} has not ended`);
+  const { end, waited } = stands;
   try {
-    const result = routing.shownResult(resultOf({ request }, stands.end), { generation, pathPrefix });
+    if (waited !== undefined) throw new QueueTimeout(laneOf(request), waited.waitedMs, waited.waitedFor);
+    const result = routing.shownResult(resultOf({ request }, end), { generation, pathPrefix });
     return { state: 'completed', result };
   } catch (error) {
     if (!CodelanesError.is(error)) throw error;
     const told = errorFor(generation, { code: error.code, message: error.message });
-    return { state: isCancelled(stands.end, told) ? 'cancelled' : 'failed', error: told };
+    return { state: isCancelled(end, told) ? 'cancelled' : 'failed', error: told };
   }
 }
 

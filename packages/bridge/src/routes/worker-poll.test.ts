@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { pollStreamType } from '@codelanes/protocol';
 import { commandBody, commandIn, execute } from '../server/testing/requests.js';
 import { TestBridge } from '../server/testing/test-bridge.js';
 import { TestWorker } from '../server/testing/test-worker.js';
@@ -140,3 +141,21 @@ it('refuses a worker that has not registered', async () => {
 async function opened(): Promise<void> {
   for (let look = 0; look < 5; look += 1) await bridge.send('/healthz');
 }
+
+it('asks proxies to pass each line of a stream on as it comes', async () => {
+  const stream = await worker.post('poll', { ...pollOf(worker), waitMs: 1, stream: true });
+  expect(stream.headers).toMatchObject({ 'content-type': pollStreamType, 'x-accel-buffering': 'no' });
+  const { headers } = await worker.post('poll', pollOf(worker));
+  expect(headers).not.toHaveProperty('x-accel-buffering');
+});
+
+it('answers the caller before the worker that settles its call', async () => {
+  const heard: string[] = [];
+  const note = (who: string) => () => void heard.push(who);
+  for (let turn = 0; turn < 10; turn += 1) {
+    const answer = execute(bridge, commandBody()).then(note('caller'));
+    const assignment = await worker.next();
+    await Promise.all([worker.settleCommand(assignment).then(note('worker')), answer]);
+  }
+  expect(heard).toEqual(Array.from({ length: 10 }, () => ['caller', 'worker']).flat());
+});

@@ -147,7 +147,7 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
       end: { how: 'settled' },
     });
     clock.advance(10_000);
-    expect((await other.durable.view('principal-11', 'request-2'))?.stands).toEqual({
+    expect((await other.durable.view('principal-11', 'request-2'))?.stands).toMatchObject({
       state: 'ended',
       end: { how: 'withdrawn', why: 'deadline' },
     });

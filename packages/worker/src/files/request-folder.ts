@@ -7,8 +7,9 @@ import {
   rmSync,
   watch,
   writeFileSync,
+  type FSWatcher,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { z } from 'zod';
 
 /*
@@ -32,19 +33,68 @@ export interface RequestTaker<Request> {
   readonly onError: (error: unknown) => void;
 }
 
-/** Hands over every request, those that lie there already included, until the returned function is called. */
+/**
+ * Hands over every request, those that lie there already included, until the returned function is called. A folder that
+ * is removed meanwhile is made anew: what is left there later is taken, too.
+ */
 export function watchRequests<Request>(folder: string, taker: RequestTaker<Request>): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const look = () => {
-    // A folder that somebody removed holds no request.
-    if (!existsSync(folder)) return;
-    for (const name of readdirSync(folder)) takeOne(join(folder, name), taker);
-  };
-  const watcher = watch(folder, look);
-  look();
-  return () => {
-    watcher.close();
-  };
+  return new RequestWatch(folder, taker).begin();
+}
+
+class RequestWatch<Request> {
+  readonly #folder: string;
+  readonly #taker: RequestTaker<Request>;
+  #watcher: FSWatcher | undefined;
+
+  constructor(folder: string, taker: RequestTaker<Request>) {
+    this.#folder = folder;
+    this.#taker = taker;
+  }
+
+  /** @returns what ends it. */
+  begin(): () => void {
+    this.#watch();
+    return () => {
+      this.#watcher?.close();
+    };
+  }
+
+  #watch(): void {
+    const watcher = watch(this.#folder, (_, name) => {
+      // Of its own end a folder tells with its own name, which no request has.
+      if (name === basename(this.#folder)) this.#watchAnew();
+      else this.#look();
+    });
+    watcher.on('error', this.#taker.onError);
+    this.#watcher = watcher;
+    this.#look();
+  }
+
+  #watchAnew(): void {
+    this.#watcher?.close();
+    // With the state folder that it lies in, the worker has lost more than this.
+    if (!existsSync(dirname(this.#folder))) return;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      this.#watch();
+    } catch (error) {
+      this.#taker.onError(error);
+    }
+  }
+
+  #look(): void {
+    for (const name of namesIn(this.#folder)) takeOne(join(this.#folder, name), this.#taker);
+  }
+}
+
+/** A folder that somebody removed holds no request. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function takeOne<Request>(file: string, { schema, take, onError }: RequestTaker<Request>): void {

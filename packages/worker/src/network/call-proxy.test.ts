@@ -214,3 +214,21 @@ describe('the bounds of a call', () => {
     expect(origin.seen).toEqual([]);
   });
 });
+
+it('ends a connection whose client takes too long over its headers, and not one whose body is slow', async () => {
+  const impatient = await ProxyUnderTest.start(
+    { kind: 'allowed', domains: [domain('registry.example', origin.port)] },
+    resolution,
+    500,
+  );
+  const [silent, slow] = [await impatient.open(), await impatient.open()];
+  slow.write(
+    `PUT http://${host}/slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\na`,
+  );
+  silent.write(`GET http://${host}/never HTTP/1.1\r\nHost: x\r\n`);
+  await closed(silent);
+  slow.write('b');
+  await closed(slow);
+  expect(origin.seen.map(({ url, body }) => [url, body])).toEqual([['/slow', 'ab']]);
+  impatient.close();
+});

@@ -44,12 +44,13 @@ export class CallProxy {
   readonly #http: HttpServer;
   #closed = false;
 
-  constructor(policy: NetworkPolicy, resolution: Resolution) {
+  /** @param headersMs How long a client may take to send what goes before a body, in milliseconds. */
+  constructor(policy: NetworkPolicy, resolution: Resolution, headersMs = headersTimeoutMs) {
     this.#policy = policy;
     this.#resolution = { ...resolution, lookup: fewAtOnce(resolution.lookup, mostLookups) };
     this.#http = createServer({
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: headersTimeoutMs,
+      headersTimeout: headersMs,
       // An upload may take its time; one that stands still is ended by the idle limit.
       requestTimeout: 0,
       connectionsCheckingInterval: 1_000,

@@ -86,7 +86,7 @@ export class GatedSandbox {
       this.#hasEnded = true;
     };
     this.#exited.then(onEnd, onEnd);
-    void this.#spawned.initSaid.then(() => this.#findInit());
+    this.#spawned.initSaid.then(() => this.#findInit()).catch(() => undefined);
     this.#words = new EarlyWords(this.#spawned.stderr);
     this.#isReady = saysReady(this.#spawned, this.#exited);
     this.#isReady.catch(() => undefined);
@@ -173,7 +173,8 @@ export class GatedSandbox {
     beforeStart?.();
     await Promise.race([this.#spawned.initSaid, ready]);
     const init = this.#findInit();
-    if (init === undefined || this.#hasEnded) {
+    // Its end may not have been told here yet.
+    if (init === undefined || this.#hasEnded || hostProcesses.isGone(init)) {
       throw new CodelanesError('COMMAND_UNAVAILABLE', 'The sandbox ended before its command was started.');
     }
     await journalStart(init);

@@ -13,10 +13,10 @@ afterEach(() => {
   fixture.remove();
 });
 
-function sweep(): SweptRefs {
+function sweep(most?: number): SweptRefs {
   const git = Directory.open(fixture.git);
   try {
-    return removePlantedRefs(git);
+    return removePlantedRefs(git, undefined, most);
   } finally {
     git.close();
   }
@@ -79,6 +79,17 @@ describe('links and pipes among refs and their logs', () => {
     const { notices } = sweep();
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain('and 45 more');
+  });
+
+  it('close the lane where there is more than can be looked through, and say what to do', () => {
+    fixture.host('for i in 1 2 3; do git branch --no-track "b$i"; done');
+    const places = '.git/refs .git/logs/refs .git/objects/pack .git/worktrees';
+    const most = fixture.host(`find ${places} -mindepth 1`).split('\n').length - 1;
+    expect(sweep(most)).toEqual({ notices: [] });
+    const { quarantine } = sweep(most - 1);
+    expect(quarantine).toMatch(/^More than [0-9]+ files .* run "git pack-refs --all" in the checkout/u);
+    fixture.host('git pack-refs --all');
+    expect(sweep(most - 1)).toEqual({ notices: [] });
   });
 
   it('are removed with the folders that lie deeper than any branch, whatever these are called', () => {

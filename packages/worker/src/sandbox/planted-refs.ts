@@ -29,9 +29,10 @@ export interface SweptRefs {
  * process of a call is gone. Follows no link, starts no process.
  *
  * @param metadata The only worktree's metadata that the call could write to, by its name; all without it.
+ * @param most So many entries are looked through.
  */
-export function removePlantedRefs(git: Directory, metadata?: string): SweptRefs {
-  const sweep = new Sweep();
+export function removePlantedRefs(git: Directory, metadata?: string, most = maxEntries): SweptRefs {
+  const sweep = new Sweep(most);
   const worktrees = metadata === undefined ? ['worktrees'] : ['worktrees', metadata];
   const places = [['refs'], ['logs', 'refs'], ['objects', 'pack'], worktrees];
   const complete = places.every((place) => sweep.at(git, place));
@@ -47,13 +48,19 @@ export function removePlantedRefs(git: Directory, metadata?: string): SweptRefs 
           ],
     ...(complete
       ? {}
-      : { quarantine: 'The refs of the repository are too many to be looked through for planted ones.' }),
+      : {
+          quarantine: `More than ${most.toLocaleString('en')} files lie among the refs of the repository, their logs, its packs and its worktrees, too many to be looked through for planted ones: run "git pack-refs --all" in the checkout, and delete branches that nobody needs.`,
+        }),
   };
 }
 
 class Sweep {
   readonly removed: string[] = [];
-  #left = maxEntries;
+  #left: number;
+
+  constructor(most: number) {
+    this.#left = most;
+  }
 
   /** False where not everything was looked at. */
   at(git: Directory, place: readonly string[]): boolean {

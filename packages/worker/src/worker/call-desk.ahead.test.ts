@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { laneOf, type Assignment, type Settlement } from '@codelanes/protocol';
+import { laneOf, type Assignment, type Lane, type Settlement } from '@codelanes/protocol';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import type { ToConnection } from '../connection/messages.js';
 import { noNetwork } from '../environment/network-policy.js';
@@ -114,6 +114,16 @@ it('builds the sandbox of a command that is said to wait when the one before it 
   expect(sandboxes()).toEqual([]);
 });
 
+it('runs a command there that is as long as one may be', async () => {
+  const standing = await untilOneStands();
+  const lines = 'echo line\n'.repeat(3_000);
+  const second = await command(`pwd\n${lines}${'#'.repeat(32 * 1024 - lines.length - 4)}`, 'a', 'inner');
+  expect(second).toMatchObject({
+    result: { exitCode: 0, stdout: `${fixture.path('a')}/inner\n${'line\n'.repeat(3_000)}` },
+  });
+  expect(standing.map(({ pid }) => pid)).toContain(lastInit()?.pid);
+});
+
 it('builds none where nobody waits, or where nothing runs', async () => {
   desk.expect(['primary', 'worktree:a']);
   await command('true', 'a');
@@ -206,14 +216,14 @@ it('has ended the ones that stood when it has drained, and keeps nothing open fo
 });
 
 it('builds none for a lane that is not offered, whatever a bridge says', async () => {
-  const first = command('true', 'a');
-  for (const lane of [
+  const others: readonly Lane[] = [
     ['primary', 'worktree:b'],
     ['primary', 'worktree:../a'],
     ['other', 'worktree:a'],
     ['primary'],
-  ])
-    desk.expect(lane);
+  ];
+  const first = command('true', 'a');
+  for (const lane of others) desk.expect(lane);
   await first;
   expect(sandboxes()).toEqual([]);
 });

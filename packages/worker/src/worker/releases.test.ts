@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -62,4 +62,20 @@ it('a release that cannot be read is told and does no harm', () => {
   watchRoot('1-1');
   expect(taken).toEqual([]);
   expect(failures).toHaveLength(1);
+});
+
+it('a release is taken where the folder for them was removed and made again while the worker ran', async () => {
+  await close('1-1', ['one']);
+  watchRoot('1-1');
+  const releases = join(rootState('1-1'), 'releases');
+  for (const turn of [1, 2]) {
+    rmSync(releases, { recursive: true });
+    await expect.poll(() => existsSync(releases), { timeout: 20_000 }).toBe(true);
+    expect(await requestRelease(state, ['one'])).toBe(true);
+    await expect.poll(() => taken, { timeout: 20_000 }).toHaveLength(turn);
+  }
+  rmSync(releases, { recursive: true });
+  expect(await requestRelease(state, ['one'])).toBe(true);
+  await expect.poll(() => taken, { timeout: 20_000 }).toHaveLength(3);
+  expect(failures).toEqual([]);
 });

@@ -591,8 +591,8 @@ function store.toEnded(call, state, ending)
   end
   store.enter(call, state, worker.now)
 end
-function store.withdrawCall(call, why)
-  store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||')
+function store.withdrawCall(call, why, waited)
+  store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||' .. (waited or ''))
   if why == 'deadline' then store.noteLoss('queue_timeout', call) end
 end
 function store.interruptCall(call, reason)
@@ -656,6 +656,74 @@ function store.takeKeptPlace(fingerprint, principal)
   if store.nothingWaits() then return nil end
   local member = store.first('k|' .. fingerprint .. '|' .. principal .. '|')
   return member and store.dropPlace(member).sequence
+end`;
+
+const reason = `local blockersShown = 5
+function store.tellBlocker(reply, id, lane, state, since, principal, call)
+  local operation, bound = call and call.operation or '', call and store.boundOf(call) or ''
+  for _, value in ipairs({ id, lane, state, tostring(math.floor(worker.now - since)), principal, operation, bound }) do
+    reply[#reply + 1] = value
+  end
+end
+function store.tellRunning(reply, hold)
+  local call = store.readCall(hold.id)
+  local live = call and not ended[call.state]
+  store.tellBlocker(reply, hold.id, hold.lane, 'running', call and call.since or worker.now, hold.principal,
+    live and call)
+end
+function store.tellWaiting(reply, sequence, id)
+  if id == '-' then
+    for _, member in ipairs(store.within('k|')) do
+      local place = store.placeOf(member)
+      if place.sequence == sequence then
+        local principal = string.match(member, '^k|[^|]*|([^|]*)|')
+        store.tellBlocker(reply, place.callId, place.lane, 'waiting', place.since, principal)
+      end
+    end
+    return
+  end
+  local call = store.readCall(id)
+  store.tellBlocker(reply, id, call.lane, 'waiting', call.since, call.principal, call)
+end
+function store.runningRivals(call)
+  local rivals = {}
+  for _, hold in pairs(store.loadHeld()) do
+    if hold.pool ~= 'n' and store.conflict(hold, call) then rivals[#rivals + 1] = hold end
+  end
+  table.sort(rivals, function(one, other) return one.sequence < other.sequence end)
+  return rivals
+end
+function store.waitingRivals(call, most)
+  local places = {}
+  for _, list in ipairs(store.rivalLists(call)) do
+    for _, member in ipairs(store.within(list, 'LIMIT', 0, most)) do
+      local sequence, id = store.placeIn(member)
+      if sequence < call.sequence then places[#places + 1] = { sequence, id } end
+    end
+  end
+  table.sort(places, function(one, other) return one[1] < other[1] end)
+  return places
+end
+function store.tellReason(reply, call)
+  if call.pool == 'n' or call.state ~= 'waiting' then
+    reply[#reply + 1] = '1'
+    reply[#reply + 1] = ''
+    return
+  end
+  local older = redis.call('ZLEXCOUNT', indexKey, '[q|', '(q|' .. call.sequence)
+  reply[#reply + 1] = tostring(older + 1)
+  reply[#reply + 1] = store.lackingFor(call.pool, call.lane, store.tally()) or ''
+  local shown = 0
+  for _, hold in ipairs(store.runningRivals(call)) do
+    if shown == blockersShown then return end
+    store.tellRunning(reply, hold)
+    shown = shown + 1
+  end
+  for _, place in ipairs(store.waitingRivals(call, blockersShown)) do
+    if shown == blockersShown then return end
+    store.tellWaiting(reply, place[1], place[2])
+    shown = shown + 1
+  end
 end`;
 
 const pauses = `local awaiting = { paused = true, waiting = true, reserved = true }
@@ -803,7 +871,11 @@ end
 function store.deadlinePassed(member)
   store.dropDue(member)
   local call = store.readCall(string.sub(member, 3))
-  if call and (call.state == 'waiting' or call.state == 'reserved') then store.withdrawCall(call, 'deadline') end
+  if call and (call.state == 'waiting' or call.state == 'reserved') then
+    local waited = { tostring(math.floor(worker.now - call.submitted)) }
+    store.tellReason(waited, call)
+    store.withdrawCall(call, 'deadline', cjson.encode(waited))
+  end
 end
 function store.becomesDue(member)
   local kind = string.sub(member, 1, 2)
@@ -1128,74 +1200,6 @@ local text = isEnded and store.callField(call.id .. ':e')
 return store.finish({ 'OK', '', text or '' })
 end`;
 
-const reason = `local blockersShown = 5
-function store.tellBlocker(reply, id, lane, state, since, principal, call)
-  local operation, bound = call and call.operation or '', call and store.boundOf(call) or ''
-  for _, value in ipairs({ id, lane, state, tostring(math.floor(worker.now - since)), principal, operation, bound }) do
-    reply[#reply + 1] = value
-  end
-end
-function store.tellRunning(reply, hold)
-  local call = store.readCall(hold.id)
-  local live = call and not ended[call.state]
-  store.tellBlocker(reply, hold.id, hold.lane, 'running', call and call.since or worker.now, hold.principal,
-    live and call)
-end
-function store.tellWaiting(reply, sequence, id)
-  if id == '-' then
-    for _, member in ipairs(store.within('k|')) do
-      local place = store.placeOf(member)
-      if place.sequence == sequence then
-        local principal = string.match(member, '^k|[^|]*|([^|]*)|')
-        store.tellBlocker(reply, place.callId, place.lane, 'waiting', place.since, principal)
-      end
-    end
-    return
-  end
-  local call = store.readCall(id)
-  store.tellBlocker(reply, id, call.lane, 'waiting', call.since, call.principal, call)
-end
-function store.runningRivals(call)
-  local rivals = {}
-  for _, hold in pairs(store.loadHeld()) do
-    if hold.pool ~= 'n' and store.conflict(hold, call) then rivals[#rivals + 1] = hold end
-  end
-  table.sort(rivals, function(one, other) return one.sequence < other.sequence end)
-  return rivals
-end
-function store.waitingRivals(call, most)
-  local places = {}
-  for _, list in ipairs(store.rivalLists(call)) do
-    for _, member in ipairs(store.within(list, 'LIMIT', 0, most)) do
-      local sequence, id = store.placeIn(member)
-      if sequence < call.sequence then places[#places + 1] = { sequence, id } end
-    end
-  end
-  table.sort(places, function(one, other) return one[1] < other[1] end)
-  return places
-end
-function store.tellReason(reply, call)
-  if call.pool == 'n' or call.state ~= 'waiting' then
-    reply[#reply + 1] = '1'
-    reply[#reply + 1] = ''
-    return
-  end
-  local older = redis.call('ZLEXCOUNT', indexKey, '[q|', '(q|' .. call.sequence)
-  reply[#reply + 1] = tostring(older + 1)
-  reply[#reply + 1] = store.lackingFor(call.pool, call.lane, store.tally()) or ''
-  local shown = 0
-  for _, hold in ipairs(store.runningRivals(call)) do
-    if shown == blockersShown then return end
-    store.tellRunning(reply, hold)
-    shown = shown + 1
-  end
-  for _, place in ipairs(store.waitingRivals(call, blockersShown)) do
-    if shown == blockersShown then return end
-    store.tellWaiting(reply, place[1], place[2])
-    shown = shown + 1
-  end
-end`;
-
 const callTransition = `transitions['call'] = function()
 local refusal = store.begin()
 if refusal then return refusal end
@@ -1267,7 +1271,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 7,
-    sha1: '2d43603572819545500ce80991ad76907570762e',
+    sha1: 'b6f0328eff317680c17dc69da5553c6f9954c502',
     text: [
       given,
       worker,
@@ -1279,6 +1283,7 @@ export const luaScripts = {
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1291,7 +1296,6 @@ export const luaScripts = {
       reportTransition,
       settleTransition,
       endTransition,
-      reason,
       callTransition,
       progressTransition,
       `local given, finish = ARGV, store.finish
@@ -1313,7 +1317,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '93108c7a32829f7209e8c54846e0b3f332633e2d',
+    sha1: 'd45edaae15d96385245a50201a4cf89b829ddfca',
     text: [
       given,
       worker,
@@ -1325,6 +1329,7 @@ return replies`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1339,7 +1344,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '2ccdf6f32d9958406e4e3ae805beb09fac2681fa',
+    sha1: '3fbcea24f0da29009119ab2d405186fb0185363a',
     text: [
       given,
       worker,
@@ -1351,11 +1356,11 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
       script,
-      reason,
       `local refusal = store.begin()
 if refusal then return refusal end
 local call = store.readCall(ARGV[9])
@@ -1368,7 +1373,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '3da07bf6f0cde63b4d8ab8072a28aabeedb3a4f5',
+    sha1: '854cba632f9d1d2be595753e6aa1cc94b2a4ccad',
     text: [
       given,
       worker,
@@ -1380,6 +1385,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1395,7 +1401,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: 'e8af671e1764d9b20d1e0d3df7872474fad62b3a',
+    sha1: '32a3ccd54b4fe41d436c1148befc390bc85bcbe0',
     text: [
       given,
       worker,
@@ -1428,7 +1434,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '41f04e38226234d96d19428cc1d68c13477b1254',
+    sha1: '48d4ac02325cab98a6f9e76db25e232e4930fd3d',
     text: [
       given,
       worker,
@@ -1440,6 +1446,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1454,7 +1461,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '05ae1237bf7a18f44bd81f0731224289dcd230d3',
+    sha1: 'bd6683142410ca5bc1bbe9c406b44c7ae3b5f8dc',
     text: [
       given,
       worker,
@@ -1466,6 +1473,7 @@ return store.finish({ 'OK', '', text or '' })`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1526,7 +1534,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: '9a4eadcb61c8c6200ebe58d6c9e3b3f4c0bed14a',
+    sha1: '75d217b00f74ccb6fbf8bdd728667853ff8e1028',
     text: [
       given,
       worker,
@@ -1538,11 +1546,11 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
       script,
-      reason,
       `local refusal = store.begin()
 if refusal then return refusal end
 if not worker.known then return { 'OK', '' } end
@@ -1579,7 +1587,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: '5f5ebb58b812af7d2adffb0bf626c079d93e930b',
+    sha1: '236af819c1a18822f3c85c5f42d064b75103ca7f',
     text: [
       given,
       worker,
@@ -1591,6 +1599,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1619,7 +1628,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '9987d0c756ce7cad0534d059290be01b69c08cbe',
+    sha1: '7b53ab27b39ee455b924744316a6105ce52a71b7',
     text: [
       given,
       worker,
@@ -1631,6 +1640,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1659,7 +1669,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: '4c4d3c428b66d0a34b0456043b3fab396d860b5e',
+    sha1: '167341279388186b39bcdcb7ce1580ec9f38f8e7',
     text: [
       given,
       worker,
@@ -1671,6 +1681,7 @@ return store.finish({ 'OK', '', accepted })`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1685,7 +1696,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   progress: {
     keys: 6,
-    sha1: '81b9e1288c2bab8273eacc2c702c881de7b3e4ee',
+    sha1: 'fa06a3ccac59c93b92e63635eb44045c77b4d100',
     text: [
       given,
       worker,
@@ -1697,6 +1708,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1710,7 +1722,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
   },
   register: {
     keys: 6,
-    sha1: 'fd5da16fbb9b09a883567dabee82ce5ba50a8a59',
+    sha1: '868e9a8b1d76f5838217b7c4088a507122c7baf1',
     text: [
       given,
       worker,
@@ -1722,6 +1734,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1809,7 +1822,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: 'e9a0d7c3207c1de07877ec8998b4464824b99489',
+    sha1: '4d44c601c52fb224ca4d165704904ba7bac0ce55',
     text: [
       given,
       worker,
@@ -1821,6 +1834,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1848,7 +1862,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: '5445e958f2786fad6183b651bf0c6c82c3ec6cb1',
+    sha1: '13bd5123fa7740ed052297f921c56561249a0017',
     text: [
       given,
       worker,
@@ -1860,6 +1874,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1921,7 +1936,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '8033e87195927915e4ad9923591994efb7343e12',
+    sha1: '674c2b23cad2a11700f8e98ce6ef71c007cab707',
     text: [
       given,
       worker,
@@ -1933,6 +1948,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -1958,7 +1974,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: 'd261efc8fcaf365f61fb5bd52943669a2f3cc978',
+    sha1: 'be58d24a95b4014f2ba192bcb755d1411b3fa368',
     text: [
       given,
       worker,
@@ -1970,6 +1986,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -2007,7 +2024,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 7,
-    sha1: '1dc58276d07009a85710220a268e8406baac0920',
+    sha1: 'dd9d1a4e8b97646e26a14b8fba4d765dab89f6e3',
     text: [
       given,
       worker,
@@ -2019,6 +2036,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -2046,7 +2064,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 7,
-    sha1: 'abd64de9dd41e86842eacb773ebbe67c5a714270',
+    sha1: '1646e1bedb0e7d0a58b31b8d42fba04242514499',
     text: [
       given,
       worker,
@@ -2092,7 +2110,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '56e87928610be33f60d83c443b1e398d6c15d27e',
+    sha1: 'a8d4aeeb4f5419c185c49bd54edf2264d357ef47',
     text: [
       given,
       worker,
@@ -2104,6 +2122,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
@@ -2116,7 +2135,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'eec6ba81677bbf3ea9a470365c554895955a1329',
+    sha1: '5192369d9b129694ec457db66501fac28555527c',
     text: [
       given,
       worker,
@@ -2145,7 +2164,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: '5730bb1cbde042a2bf97ef38bdc01342456604ab',
+    sha1: 'e71bfb2c36477c50305af2f1ce39b2186f3e94fd',
     text: [
       given,
       worker,
@@ -2157,11 +2176,11 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,
       script,
-      reason,
       `local refusal = store.begin()
 if refusal then return refusal end
 local call = store.readCall(ARGV[9])
@@ -2183,7 +2202,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'c86b22ea350a1c38957ce019edcb97c2f37614cd',
+    sha1: 'bfecd3d2aec509d31c865bac66ea590be3e8b95b',
     text: [
       given,
       worker,
@@ -2195,6 +2214,7 @@ return store.finish(reply)`,
       waiting,
       moves,
       places,
+      reason,
       pauses,
       start,
       due,

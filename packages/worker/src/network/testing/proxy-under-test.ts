@@ -16,12 +16,16 @@ export class ProxyUnderTest {
     this.port = port;
   }
 
-  static async start(policy: NetworkPolicy, resolution: Resolution): Promise<ProxyUnderTest> {
+  static async start(
+    policy: NetworkPolicy,
+    resolution: Resolution,
+    headersMs?: number,
+  ): Promise<ProxyUnderTest> {
     const listener = createServer();
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     const address = listener.address();
     if (address === null || typeof address === 'string') throw new Error('Nothing listens.');
-    const proxy = new CallProxy(policy, resolution);
+    const proxy = new CallProxy(policy, resolution, headersMs);
     proxy.serve(listener);
     return new ProxyUnderTest(proxy, address.port);
   }

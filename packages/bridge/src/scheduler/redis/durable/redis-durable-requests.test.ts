@@ -134,10 +134,28 @@ describe('a durable request', () => {
     await store.close();
     clock.advance(1_000);
     const ended = { state: 'ended', end: { how: 'withdrawn', why: 'deadline' } };
-    expect((await replica().durable.view('ann', 'request-1'))?.stands).toEqual(ended);
+    expect((await replica().durable.view('ann', 'request-1'))?.stands).toMatchObject(ended);
     // No place is kept for a retry, as its caller asks by the same id.
     const next = await submit(replica(), request('request-2', {}, { fingerprint: 'cd'.repeat(32) }));
     expect(next.stands).toEqual({ state: 'reserved' });
+  });
+
+  it('tells after its deadline what it waited for, whoever kept the deadline, and of others only lane and age', async () => {
+    const running = await worker.run(a, { principal: 'bob' });
+    const store = replica();
+    await submit(store, request('request-1', { lane: root }, { queueWaitMs: 10_000 }));
+    await store.close();
+    clock.advance(12_000);
+    const view = await replica().durable.view('ann', 'request-1');
+    expect(view?.stands).toEqual({
+      state: 'ended',
+      end: { how: 'withdrawn', why: 'deadline' },
+      waited: {
+        waitedMs: 10_000,
+        waitedFor: { position: 1, blockers: [{ lane: a, ageMs: 10_000, state: 'running' }] },
+      },
+    });
+    expect(JSON.stringify(view)).not.toContain(running);
   });
 
   it('is not ended by its queue deadline once the worker has it', async () => {

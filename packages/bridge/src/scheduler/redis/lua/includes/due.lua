@@ -1,4 +1,4 @@
---- @include "places"
+--- @include "reason"
 --- @include "pauses"
 --- @include "start"
 -- A reserved call was not fetched in time: back to its place. Nothing is offered until the worker asks for work
@@ -30,11 +30,15 @@ function store.replicaGone(replica)
   end
 end
 
--- A durable request waited for as long as it may.
+-- A durable request waited for as long as it may; what it waited for is kept with how it ended.
 function store.deadlinePassed(member)
   store.dropDue(member)
   local call = store.readCall(string.sub(member, 3))
-  if call and (call.state == 'waiting' or call.state == 'reserved') then store.withdrawCall(call, 'deadline') end
+  if call and (call.state == 'waiting' or call.state == 'reserved') then
+    local waited = { tostring(math.floor(worker.now - call.submitted)) }
+    store.tellReason(waited, call)
+    store.withdrawCall(call, 'deadline', cjson.encode(waited))
+  end
 end
 
 function store.becomesDue(member)

@@ -132,8 +132,8 @@ function store.toEnded(call, state, ending)
   store.enter(call, state, worker.now)
 end
 
-function store.withdrawCall(call, why)
-  store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||')
+function store.withdrawCall(call, why, waited)
+  store.toEnded(call, 'withdrawn', 'withdrawn|' .. why .. '||' .. (waited or ''))
   if why == 'deadline' then store.noteLoss('queue_timeout', call) end
 end
 
