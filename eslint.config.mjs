@@ -129,8 +129,8 @@ export default tseslint.config(
       'no-restricted-imports': [
         'error',
         {
-          paths: forbidden.map((name) => ({
-            name,
+          patterns: forbidden.map((name) => ({
+            group: [name, `${name}/*`],
             message: 'Arrows run one way: apps → librechat, bridge, worker → protocol.',
           })),
         },

@@ -168,10 +168,17 @@ describe('whoever has no right to a route', () => {
   });
 });
 
-/** Every route with a path that leads to it; the worker that is spoken for is no real one. */
+/** Routes of calls and of workers, each with a path that leads to it; the worker that is spoken for is no real one. */
 const routes = [
   { method: 'POST', path: execute, token: 'caller' },
   { method: 'GET', path: `/v1/calls/${'a'.repeat(32)}?waitMs=0`, token: 'caller' },
+  ...['/v1', '/v1/workspaces/primary/lanes/a'].flatMap((base) =>
+    ['exec', 'exec/programmatic', 'exec/programmatic/cancel'].map((act) => ({
+      method: 'POST',
+      path: `${base}/${act}`,
+      token: 'caller' as const,
+    })),
+  ),
   { method: 'GET', path: '/v1/bridge/workers/w1/status', token: 'caller' },
   { method: 'GET', path: '/v1/bridge/workers/w1/lanes', token: 'admin' },
   { method: 'GET', path: '/v1/bridge/workers', token: 'admin' },

@@ -38,7 +38,7 @@ async function answersOf(commands: readonly string[]): Promise<string[]> {
 }
 
 describe('two worktrees at once', () => {
-  it('[L26] [T11] [T22] commit 100 times each, and nothing is lost', async () => {
+  it('[L26] [T22] commit 100 times each, and nothing is lost', async () => {
     const script =
       'for i in $(seq 100); do echo $i > n && git add n && git commit -qm "n $i" || exit 1; done';
     const runs = await Promise.all([caller.run(script, 'a'), caller.run(script, 'b')]);

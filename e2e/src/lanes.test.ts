@@ -86,7 +86,7 @@ describe('lanes of one checkout', () => {
     expect((await caller.refused(root, { queueWaitMs: 100 })).code).toBe('WORKSPACE_QUEUE_TIMEOUT');
     const rival = newCallId();
     const newer = other.run(stamped('true'), 'b', { callId: rival });
-    await caller.until(running, 'running');
+    await other.until(rival, 'waiting');
     const retried = caller.run(root.command);
     const [spanLane, spanNewer, spanRetried] = (await Promise.all([lane, newer, retried])).map(spanOf);
     if (!spanLane || !spanNewer || !spanRetried) throw new Error('three results');

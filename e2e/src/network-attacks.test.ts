@@ -70,12 +70,16 @@ describe('an attack on the network of a worker as it is', () => {
     }
   });
 
-  it('by CONNECT to other ports is refused, of allowed hosts too', async () => {
+  it('by CONNECT to other ports is refused, of allowed hosts too, with what would allow it', async () => {
+    const denial = (repository: string, target: string) =>
+      repository === 'open'
+        ? `${target} is refused: a public network opens the ports 80 and 443 only. The operator can allow it: put \`network: allow:\` with "${target}", and with every other domain that is needed, in place of \`network: public\` of the repository "open" in the environment's definition and restart the worker.`
+        : `${target} is not on the list of allowed domains. The operator can allow it: add "${target}" to \`network: allow:\` of the repository "listed" in the environment's definition and restart the worker.`;
     for (const port of [22, 25, 53, 2375, 6379, 8080]) {
       for (const repository of ['open', 'listed']) {
         const { stdout, stderr } = await runIn(repository, tunnel(`registry.example:${port}`));
         expect(stdout).toContain('403 Refused');
-        expect(stderr).toContain(`registry.example:${port} is`);
+        expect(stderr).toBe(`codelanes: Network: ${denial(repository, `registry.example:${port}`)}\n`);
       }
     }
   });

@@ -48,8 +48,8 @@ describe('the network of a command', () => {
     expect(allowed.stdout).toContain('a package\n');
     expect(allowed.stderr).toBe('');
     expect(denied.stdout).toContain('403 Forbidden');
-    expect(denied.stderr).toContain(
-      `codelanes: Network: other.example:${port} is not on the list of allowed domains. The operator can allow it: add "other.example:${port}"`,
+    expect(denied.stderr).toBe(
+      `codelanes: Network: other.example:${port} is not on the list of allowed domains. The operator can allow it: add "other.example:${port}" to \`network: allow:\` in the environment's definition and restart the worker.\n`,
     );
     expect(asked).toEqual([`registry.example:${port} /left-pad`]);
   });

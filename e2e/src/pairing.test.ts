@@ -67,7 +67,7 @@ async function pairedWorker(url: string): Promise<Cli> {
   return worker;
 }
 
-it('a machine that was paired over TLS serves, outlives its bridge, and stops when it is revoked', async () => {
+it('[L19] a machine that was paired over TLS serves, outlives its bridge, and stops when it is revoked', async () => {
   const { bridge, url } = await startBridge(0);
   const worker = await pairedWorker(url);
   expect(statSync(join(workerState(), 'pairings', 'laptop.json')).mode & 0o777).toBe(0o600);

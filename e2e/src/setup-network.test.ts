@@ -74,6 +74,8 @@ describe('a setup that installs packages', () => {
     expect(refused.code).toBe('WORKSPACE_SETUP_FAILED');
     const host = `elsewhere.example:${registry.port}`;
     expect(refused.error).toContain(`${host} is not on the list of allowed domains`);
-    expect(refused.error).toContain(`add "${host}"`);
+    expect(refused.error).toContain(
+      `The operator can allow it: add "${host}" to \`network: allow:\` of the repository "repo" in the environment's definition and restart the worker.`,
+    );
   }, 150_000);
 });

@@ -9,11 +9,15 @@ import { newMarker, processesWith, untilGone } from './rig/live-processes.js';
 import { RedisServer } from './rig/redis-server.js';
 
 /** What the setup of `api` does goes by the name of the worktree, so that each test has its own. */
-const scriptWith = (marker: string) => [
+const scriptWith = (marker: string, server: string) => [
   'echo "$CODELANES_WORKTREE" >> ran',
   'case $CODELANES_WORKTREE in',
   '  gated*) until [ -e go ]; do sleep 0.05; done;;',
   '  broken*) [ -e mended ] || { echo "no such package: leftpad" >&2; exit 3; };;',
+  '  lengthy*) sleep 3;;',
+  '  server*)',
+  `    node -e "require('http').createServer().listen(8731, () => require('fs').writeFileSync('listens', ''))" ${server} &`,
+  '    until [ -e listens ]; do sleep 0.05; done;;',
   `  parent*) sh -c "while :; do sleep 0.2; done # ${marker}" & ;;`,
   'esac',
   'echo complete > state',
@@ -27,11 +31,12 @@ describe.each(['memory', 'redis'] as const)('the setup of a repository, store %s
   let deployment: EnvironmentDeployment;
   let caller: Caller;
   let redis: RedisServer | undefined;
-  const marker = newMarker();
+  const [marker, server, slow, silent] = [newMarker(), newMarker(), newMarker(), newMarker()] as const;
   beforeAll(async () => {
     environment = new EnvironmentFolder();
     environment.addRepository('api');
     environment.addRepository('slow', 'a');
+    environment.addRepository('silent', 'a');
     environment.define(
       'name: primary',
       `root: ${environment.root}`,
@@ -40,9 +45,11 @@ describe.each(['memory', 'redis'] as const)('the setup of a repository, store %s
       '  - path: api',
       '    setup:',
       '      command: |',
-      ...scriptWith(marker).map((line) => `        ${line}`),
+      ...scriptWith(marker, server).map((line) => `        ${line}`),
       '  - path: slow',
-      '    setup: { command: "echo begun; sleep 600 & sleep 600", timeoutMs: 700 }',
+      `    setup: { command: "sleep ${slow} & echo begun; sleep ${slow}", timeoutMs: 700 }`,
+      '  - path: silent',
+      `    setup: { command: "sleep ${silent} & echo begun; sleep ${silent}", idleTimeoutMs: 700 }`,
     );
     redis = store === 'redis' ? await RedisServer.start() : undefined;
     deployment = await EnvironmentDeployment.start(environment, { slots: 3, bridge: keptIn(redis) });
@@ -148,14 +155,18 @@ describe.each(['memory', 'redis'] as const)('the setup of a repository, store %s
     writeFileSync(path('broken', 'by-hand'), 'of a person\n');
     const lane = { ...api, worktree: 'broken' };
     const refused = await caller.refused(
-      { operation: 'execute_command', command: 'touch ../../fell-back', ...lane },
+      { operation: 'execute_command', command: 'touch fell-back', ...lane },
       { queueWaitMs: 60_000 },
     );
     expect(refused).toMatchObject({ status: 422, code: 'WORKSPACE_SETUP_FAILED' });
     expect(refused.error).toContain('It ended with status 3.');
     expect(refused.error).toContain('no such package: leftpad');
     expect(refused.error).toContain(`codelanes setup retry ${laneOf('broken')}`);
-    expect(existsSync(environment.path('api', 'fell-back'))).toBe(false);
+    const places = [
+      path('broken', 'fell-back'),
+      ...['api', '.'].map((at) => environment.path(at, 'fell-back')),
+    ];
+    expect(places.filter((place) => existsSync(place))).toEqual([]);
     expect(readFileSync(path('broken', 'by-hand'), 'utf8')).toBe('of a person\n');
     expect(await caller.succeed({ operation: 'read_file', path: 'by-hand', ...lane })).toBeDefined();
 
@@ -174,9 +185,37 @@ describe.each(['memory', 'redis'] as const)('the setup of a repository, store %s
     expect(refused).toMatchObject({ code: 'WORKSPACE_SETUP_FAILED' });
     expect(refused.error).toContain('took longer than 0.7 s');
     expect(refused.error).toContain('begun');
+    await untilGone(slow);
   });
 
-  it('[T46] [T49] leaves nothing running: what its command left is ended, and the first command is told so', async () => {
+  it('[T46] that says nothing for longer than it may is ended with all that it started, and closes its lane', async () => {
+    const hangs = { operation: 'execute_command', command: 'true', repository: 'silent', worktree: 'a' };
+    const refused = await caller.refused(hangs, { queueWaitMs: 60_000 });
+    expect(refused).toMatchObject({ code: 'WORKSPACE_SETUP_FAILED' });
+    expect(refused.error).toContain('said nothing for 0.7 s');
+    expect(refused.error).toContain('begun');
+    await untilGone(silent);
+  });
+
+  it('[T44] has a time of its own: a command that may take less than its setup waits for that and succeeds', async () => {
+    addByHand('lengthy');
+    const more = { ...api, timeoutMs: 2_000 };
+    const first = await caller.run(ready, 'lengthy', { more, queueWaitMs: 60_000 });
+    expect(first).toMatchObject({ exitCode: 0, timedOut: false, stdout: 'lengthy\ncomplete\n' });
+  });
+
+  it('[T52] is the command of the operator, whatever a branch says of it', async () => {
+    addByHand('branch');
+    const definition = readFileSync(environment.file, 'utf8');
+    const changed = definition.replace('echo complete > state', 'echo of-the-branch > state');
+    expect(changed).not.toBe(definition);
+    writeFileSync(path('branch', 'environment.yaml'), changed);
+    environment.git('api', '-C', '.worktrees/branch', 'add', '.');
+    environment.git('api', '-C', '.worktrees/branch', 'commit', '--quiet', '--message=Change the setup');
+    expect((await runIn('branch', ready)).stdout).toBe('branch\ncomplete\n');
+  });
+
+  it('[T46] leaves nothing running: what its command left is ended, and the first command is told so', async () => {
     addByHand('parent');
     const first = await runIn('parent', ready);
     expect(first).toMatchObject({ exitCode: 0, stdout: 'parent\ncomplete\n' });
@@ -185,6 +224,25 @@ describe.each(['memory', 'redis'] as const)('the setup of a repository, store %s
     await untilGone(marker);
     expect(processesWith(marker)).toEqual([]);
     expect((await runIn('parent', 'true')).stderr).toBe('');
+  });
+
+  it('[T49] leaves a server that is gone before its worktree is removed, and nothing after that', async () => {
+    await caller.run('git worktree add -q -b lane/server .worktrees/server', undefined, { more: api });
+    await expect.poll(() => existsSync(path('server', 'state')), { timeout: 30_000 }).toBe(true);
+    expect(existsSync(path('server', 'listens'))).toBe(true);
+    await untilGone(server);
+    const port = await runIn(
+      'server',
+      '(exec 9<>/dev/tcp/127.0.0.1/8731) 2>/dev/null && echo open || echo free',
+    );
+    expect(port.stdout).toBe('free\n');
+    expect(port.stderr).toContain('codelanes: The setup of this lane left "node" running');
+    const removed = await caller.run('git worktree remove --force .worktrees/server', undefined, {
+      more: api,
+    });
+    expect(removed.exitCode).toBe(0);
+    expect([existsSync(path('server')), processesWith(server)]).toEqual([false, []]);
+    expect(environment.git('api', 'worktree', 'list')).not.toContain('server');
   });
 
   it('comes ahead of the commands of its lane, whoever else wants the only slot', async () => {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller, Fields } from './rig/caller.js';
 import { Deployment } from './rig/deployment.js';
+import { childrenOf } from './rig/live-children.js';
 import { RecordingPrograms } from './rig/recording-programs.js';
 import { Repository } from './rig/repository.js';
 import { digestOf } from './rig/tree-digest.js';
@@ -44,6 +45,7 @@ beforeAll(async () => {
   writeFileSync(join(repository.folder, 'module/.git'), 'gitdir: ../module-git\n');
   programs = new RecordingPrograms(repository.folder, { git: '/usr/bin/git', rg: '/usr/bin/rg' });
   deployment = await Deployment.start(repository, {
+    slots,
     environment: programs.environment,
     worker: {
       roots: [
@@ -82,6 +84,21 @@ const everyCall: readonly Fields[] = [
   { operation: 'search_text', query: 'one' },
 ];
 
+/** The slots of the worker, and the processes that stand by there to become sandboxes. */
+const slots = 2;
+
+/**
+ * The worker's children, when each slot has its process that stands by: a sandbox is made of one of these, another of
+ * which takes its place later, so that no start of one leaves them as they are.
+ */
+async function restingChildren(): Promise<number[]> {
+  const children = () => childrenOf(deployment.worker?.pid ?? 0);
+  await expect
+    .poll(() => children().filter(({ words: [program] }) => program?.endsWith('perl')), { timeout: 30_000 })
+    .toHaveLength(slots);
+  return children().map(({ pid }) => pid);
+}
+
 /** Every kind of call there is refused, says why, starts no program and writes nothing anywhere. */
 async function expectRefused(
   worktree: string,
@@ -89,6 +106,7 @@ async function expectRefused(
   code = 'INVALID_REQUEST',
 ): Promise<void> {
   const before = digestOf(repository.folder, ['pristine']);
+  const children = await restingChildren();
   for (const fields of everyCall) {
     const refusal = await caller.refused({ ...fields, worktree });
     expect(refusal.code).toBe(code);
@@ -96,6 +114,7 @@ async function expectRefused(
     expect(refusal.error).toMatch(/\.$/u);
   }
   expect(programs.started()).toEqual([]);
+  expect(await restingChildren()).toEqual(children);
   expect(digestOf(repository.folder, ['pristine'])).toEqual(before);
 }
 
@@ -324,6 +343,12 @@ describe('[L25] [L8] [L9] [L10] forged worktrees are refused before anything is 
 });
 
 describe('unusual worktrees that are sound are accepted', () => {
+  it('[L25] and a command in one is seen among the processes that stand by', async () => {
+    const children = await restingChildren();
+    const afterCommand = () => caller.run('true', 'a').then(restingChildren);
+    await expect.poll(afterCommand, { timeout: 30_000 }).not.toEqual(children);
+  });
+
   it("[S5: metadata name is not the folder's] after a move, and where the name was taken", async () => {
     repository.git('worktree', 'move', '.worktrees/a', '.worktrees/renamed');
     await expectAccepted('renamed', 'a');
@@ -362,8 +387,12 @@ describe('verification', () => {
         await caller.refused({ ...fields, worktree: 'none' });
       }
     }
-    expect(programs.started().some((line) => line.startsWith('rg'))).toBe(true);
-    expect(programs.started().filter((line) => line.startsWith('git'))).toEqual([]);
+    const started = programs.started();
+    expect(started.some((line) => line.startsWith('rg'))).toBe(true);
+    expect(started.filter((line) => line.startsWith('git'))).toEqual([]);
+    // Whoever finds Git by the worker's search path would have been seen.
+    execFileSync('git', ['--version'], { env: programs.environment });
+    expect(programs.started()).toEqual([...started, 'git --version']);
   });
 
   it('[L13] [L11] happens again at every use: what was sound a moment ago is refused once it is not', async () => {

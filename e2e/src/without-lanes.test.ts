@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Cli } from './rig/cli.js';
 import { Deployment } from './rig/deployment.js';
 import { overlap, spanOf, stamped } from './rig/stamps.js';
 import { Repository } from './rig/repository.js';
@@ -123,5 +126,29 @@ describe('[L3] [L27] a worker with lanes', () => {
     expect(status.text).toContain('"id":"plain"');
     expect(status.text).not.toContain('workspaceScopes');
     expect(worker.log).toContain('without linked worktree lanes');
+  });
+});
+
+describe('codelanes worker', () => {
+  it('[L19] advertises no scope where the command line was not given --linked-worktree-lanes', async () => {
+    const served = Repository.create('a');
+    const deployment = await Deployment.start(served);
+    const plain = Repository.create('a');
+    const token = join(served.folder, 'token');
+    writeFileSync(token, deployment.tokens.worker, { mode: 0o600 });
+    const state = join(served.folder, 'state-2');
+    const words = ['--worker-id', 'w2', '--root', plain.root, '--state', state, '--allow-root'];
+    const worker = Cli.start(['worker', ...words, '--bridge', deployment.url, '--token-file', token]);
+    try {
+      await worker.said('Worker w2 serves');
+      const status = await deployment.caller().send('GET', '/v1/bridge/workers/w2/status');
+      expect(status).toMatchObject({ status: 200, json: { online: true } });
+      expect(status.text).not.toContain('workspaceScopes');
+    } finally {
+      await worker.end('SIGKILL');
+      await deployment.stop();
+      served.remove();
+      plain.remove();
+    }
   });
 });

@@ -1,8 +1,11 @@
-import { lookup } from 'node:dns/promises';
+import { machineResolution } from '@codelanes/worker/machine-resolution';
 import { serveProxies } from '@codelanes/worker/serve-proxies';
 
-/** The proxies of a worker, but for loopback, where the server of the measurement is; names are resolved as usual. */
-serveProxies({
-  lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
-  permits: () => true,
-});
+/** A public address, to which nothing is connected. */
+const checkedInstead = '1.1.1.1';
+
+/**
+ * The proxies of a worker, to the server of the measurement on loopback. Such an address would be refused at once, so
+ * the whole check is made of a public one in its place; names are resolved as usual.
+ */
+serveProxies({ ...machineResolution, permits: () => machineResolution.permits(checkedInstead) });

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
 import { executeWorkspaceTool } from '@codelanes/librechat';
+import { durableStatusSchema } from '@codelanes/protocol';
+import { fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Deployment, quickClocks } from '../rig/deployment.js';
@@ -103,5 +106,50 @@ describe.each(['memory', 'redis'] as const)('a LibreChat of generation B, store 
     );
     const unknown = await librechat.ask('GET', '/workspace-tools/requests/unknown-request-01');
     expect(unknown.status).toBe(404);
+  });
+
+  it('stops a durable request, and is told in a document of the known form that it was asked to', async () => {
+    if (store === 'memory') return;
+    const id = 'durable-request-0002';
+    const path = '/workspace-tools/requests';
+    const endless = { ...command, command: 'touch begun; sleep 100', worktree: 'b' };
+    await librechat.send(endless, { path, headers: { 'X-LibreChat-Workspace-Request-Id': id } });
+    const begun = () => existsSync(repository.path('begun', 'b'));
+    await expect.poll(begun, { timeout: 30_000 }).toBe(true);
+    const stopped = await librechat.ask('DELETE', `${path}/${id}`);
+    expect(stopped.status).toBe(200);
+    expect(durableStatusSchema.parse(stopped.json)).toMatchObject({ requestId: id, cancelRequested: true });
+    const look = async () =>
+      durableStatusSchema.parse((await librechat.ask('GET', `${path}/${id}`)).json).state;
+    await expect.poll(look, { timeout: 30_000, interval: 50 }).toMatch(/^(cancelled|failed)$/);
+  });
+});
+
+describe('the client of this house at a bridge that has had enough of its calls', () => {
+  it('waits as long as it is told, and sends the call again', async () => {
+    const repository = Repository.create();
+    const bridge = { ...quickClocks.bridge, rateLimit: { calls: 1, windowMs: 3_000 } };
+    const deployment = await Deployment.start(repository, { ...quickClocks, bridge });
+    const statuses: number[] = [];
+    const read = () =>
+      executeWorkspaceTool({
+        baseURL: `${deployment.url}/v1`,
+        authHeaders: { Authorization: `Bearer ${deployment.tokens.caller}` },
+        request: { ...envelope, operation: 'read_file', path: 'file.txt' },
+        fetchImpl: async (url, sent) => {
+          const reply = await fetch(url, sent);
+          statuses.push(reply.status);
+          return reply;
+        },
+      });
+    try {
+      const both = await Promise.all([read(), read()]);
+      expect(both).toMatchObject([{ content: 'one' }, { content: 'one' }]);
+      expect(statuses).toContain(429);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+    } finally {
+      await deployment.stop();
+      repository.remove();
+    }
   });
 });

@@ -14,8 +14,11 @@ export class HeldSandbox {
     this.#parent = parent;
   }
 
-  /** Holds the sandbox in which that process runs. */
+  /** Holds the sandbox in which that process runs. @throws Error where this is not root. */
   static async hold(inside: number): Promise<HeldSandbox> {
+    if (process.geteuid?.() !== 0) {
+      throw new Error('Only root can keep a sandbox from being gone: run the tests of quarantine as root.');
+    }
     const marker = newMarker();
     const parent = spawn('nsenter', ['--target', String(inside), '--pid', 'sleep', marker], {
       stdio: 'ignore',

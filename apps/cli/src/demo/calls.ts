@@ -28,10 +28,10 @@ function commit(file: string): string {
  * they send afterwards waits behind it, although a lane and a slot are free for some of that time.
  */
 export const first: DemoCall = {
-  label: 'a: 3 s of work, commit',
+  label: 'a: 4 s of work, commit',
   worktree: 'a',
   sentAtMs: 0,
-  command: stamped(3, commit('a.txt')),
+  command: stamped(4, commit('a.txt')),
 };
 export const second: DemoCall = {
   label: 'b: 2 s of work, commit',

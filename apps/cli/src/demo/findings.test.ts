@@ -66,6 +66,17 @@ describe('what the demo claims', () => {
       2,
     ],
     [
+      'lane b was not free before the checkout was',
+      [
+        [0, 3],
+        [0, 3],
+        [3, 4],
+        [4, 7],
+        [4, 7],
+      ],
+      2,
+    ],
+    [
       'the later ones ran one after another',
       [
         [0, 3],

@@ -25,7 +25,7 @@ export function laneFindings({ ran }: Played): Finding[] {
     },
     {
       claim: 'Newer calls did not overtake it, though lane b and a slot were free.',
-      isTrue: isAfter(laterA, whole) && isAfter(laterB, whole),
+      isTrue: isAfter(laterA, whole) && isAfter(laterB, whole) && second.toMs < first.toMs,
     },
     { claim: 'Then both lanes ran side by side again.', isTrue: overlap(laterA, laterB) },
   ];

@@ -36,6 +36,17 @@ export function callIdOfRequest(principal: string, requestId: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
+/**
+ * The id of the call that a continuation names; whether it is one of the caller is not looked at.
+ *
+ * @throws CodelanesError `CONTINUATION_NOT_FOUND` where its token is none.
+ */
+export function namedCallOf({ continuation_token: token }: ProgrammaticContinuation): string {
+  const callId = callIdOfToken(token);
+  if (callId === undefined) throw notFound();
+  return callId;
+}
+
 /** Lets paused scripts go on, and stops them, for the principals whose they are. */
 export class Continuations {
   readonly #store: SchedulerStore;
@@ -52,22 +63,25 @@ export class Continuations {
    * The script that a continuation is for.
    *
    * @throws CodelanesError `CONTINUATION_NOT_FOUND` for a token of nobody's or another one's script, of one at another
-   * worker, of one that has ended, or of an earlier pause; `CONTINUATION_CONFLICT` where it goes on already; `MALFORMED_REQUEST` for results of
-   * other tool calls than those that it waits for.
+   * worker, of one that the store has forgotten, or of an earlier pause; `ASSIGNMENT_EXPIRED` where it has ended;
+   * `CONTINUATION_CONFLICT` where it goes on already; `MALFORMED_REQUEST` for results of other tool calls than those
+   * that it waits for.
    */
   async find({ principal, workerId }: Asker, continuation: ProgrammaticContinuation): Promise<Continued> {
     const { continuation_token: token, tool_results: results } = continuation;
-    const callId = callIdOfToken(token);
-    if (callId === undefined) throw notFound();
+    const callId = namedCallOf(continuation);
     const [owned, pause] = await Promise.all([this.#store.call(callId), this.#store.paused(callId)]);
     if (owned?.principal !== principal) throw notFound();
     if (workerId !== undefined && workerId !== owned.workerId) throw notFound();
-    if (pause === undefined) throw isOver(owned.view.state) ? notFound() : conflict();
+    if (pause === undefined) throw isOver(owned.view.state) ? ended() : conflict();
     if (!isTokenOf(token, pause)) throw notFound();
     return { callId, lane: owned.view.lane, pause, results: resultsOf(pause, results) };
   }
 
-  /** @throws CodelanesError `CONTINUATION_CONFLICT`, `REQUEST_CONFLICT`; as `Dispatcher.resumeScript`. */
+  /**
+   * @throws CodelanesError `CONTINUATION_CONFLICT`, `REQUEST_CONFLICT`, `ASSIGNMENT_EXPIRED` where it has ended; as
+   * `Dispatcher.resumeScript`.
+   */
   async goOn(
     { principal, requestId }: Asking,
     { callId, lane, pause, results }: Continued,
@@ -78,8 +92,9 @@ export class Continuations {
       throw new CodelanesError('REQUEST_CONFLICT', 'A programmatic request of this id is being answered.');
     }
     const enter = async () => {
-      const resumed = await this.#store.resume(callId, results);
-      if (resumed !== 'resumed') throw resumed === undefined ? notFound() : conflict();
+      if ((await this.#store.resume(callId, results)) === 'resumed') return;
+      const owned = await this.#store.call(callId);
+      throw owned === undefined || isOver(owned.view.state) ? ended() : conflict();
     };
     const answered = results.map((result) => result.callId);
     try {
@@ -128,6 +143,14 @@ function notFound(): CodelanesError {
   return new CodelanesError(
     'CONTINUATION_NOT_FOUND',
     'No script of this caller waits with this continuation token, or none any more.',
+  );
+}
+
+/** Told to whom the script belongs, as the end of one that ran: what is unknown to its caller is run anew. */
+function ended(): CodelanesError {
+  return new CodelanesError(
+    'ASSIGNMENT_EXPIRED',
+    'The script does not wait for its tools any more: it has ended, or was ended while it waited. What it had done stays.',
   );
 }
 

@@ -47,6 +47,21 @@ describe('a script that goes on', () => {
     expect(await end).toMatchObject({ how: 'paused', pause: { toolCalls } });
   });
 
+  it('is not called one that did not start where its bridge is stopping: it has run, and is ended', async () => {
+    const callId = await worker.pausedScript(lane);
+    await dispatcher.stop(60_000);
+    const resume = vi.fn(() => Promise.resolve());
+    const end = dispatcher.resumeScript(
+      { callId, workerId: worker.workerId, lane, answered },
+      resume,
+      signal,
+    );
+    await expect(end).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
+    await expect(end).rejects.toThrow(/script had run, and the bridge was stopping/);
+    expect(resume).not.toHaveBeenCalled();
+    await expect.poll(async () => (await store.call(callId))?.view.state).toBe('settled');
+  });
+
   it('is stopped where its store has lost that: told once more, its caller would run the tools twice', async () => {
     const callId = await worker.pausedScript(lane);
     const forget = () => Promise.resolve();

@@ -5,7 +5,7 @@ import type { CallEnd, Follower, PausedCall, SchedulerStore, WithdrawReason } fr
 import type { NewCall, NewToolCall } from '../scheduler/stored-call.js';
 import { Bell } from './bell.js';
 import { bridgeStopping, forgotten, sentAway } from './never-started.js';
-import { outcomeUnknown, resultOf } from './outcome.js';
+import { callerGone, outcomeUnknown, resultOf } from './outcome.js';
 import { QueueTimeout } from './queue-timeout.js';
 import type { RevokedWorkers } from './revoked-workers.js';
 import { WorkerChanged } from './worker-changed.js';
@@ -135,7 +135,7 @@ export class Dispatcher {
   }
 
   async #enterAndAttend(call: Attended, patience: Patience, enter: () => Promise<void>): Promise<ScriptEnd> {
-    if (this.#stopping.signal.aborted) throw bridgeStopping();
+    if (this.#stopping.signal.aborted) throw this.#notEntered(call);
     const queueEndsAt = performance.now() + patience.queueWaitMs;
     const bell = new Bell();
     const follower = this.#store.follow(call.callId, call.workerId, bell.ring);
@@ -145,6 +145,13 @@ export class Dispatcher {
     } finally {
       follower.stop();
     }
+  }
+
+  /** A script that has half run does not go on here any more; it is ended, so that it does not wait for nothing. */
+  #notEntered({ callId, answered }: Attended): CodelanesError {
+    if (answered === undefined) return bridgeStopping();
+    void this.#cancelOnceReached(callId);
+    return outcomeUnknown('its script had run, and the bridge was stopping when it was to go on.');
   }
 
   async #attendUntilOver(attendance: Attendance): Promise<ScriptEnd> {
@@ -289,8 +296,4 @@ function msUntilLook(dueAt: number): number {
 
 function isOutage(error: unknown): boolean {
   return CodelanesError.is(error) && error.code === 'STORE_UNAVAILABLE';
-}
-
-function callerGone(): CodelanesError {
-  return new CodelanesError('CALL_CANCELLED', 'The caller went away before the call ended.');
 }

@@ -71,6 +71,19 @@ describe('durableStatusOf', () => {
     }
   });
 
+  it('says after its deadline what it waited for; only own clients are told so in a field', () => {
+    const blocker = { lane: ['primary', 'worktree:a'], ageMs: 7_000, state: 'running' } as const;
+    const waited = { waitedMs: 10_000, waitedFor: { position: 2, blockers: [blocker] } };
+    const stands: DurableView['stands'] = {
+      state: 'ended',
+      end: { how: 'withdrawn', why: 'deadline', waited },
+    };
+    expect(statusOf(stands)).toMatchObject({ state: 'failed', error: { code: 'WORKSPACE_QUEUE_TIMEOUT' } });
+    expect(statusOf(stands).error?.message).toMatch(/waited 10000 ms .* since 7000 ms/);
+    expect(statusOf(stands).waitingFor).toBeUndefined();
+    expect(statusOf(stands, 'own').waitingFor).toEqual(waited.waitedFor);
+  });
+
   it('is failed with a code otherwise: ASSIGNMENT_EXPIRED is an unknown outcome', () => {
     const codes = [
       ended({ how: 'interrupted', reason: 'the worker was not heard from' }),

@@ -5,11 +5,10 @@ import type {
   WaitingReason,
   WireError,
 } from '@codelanes/protocol';
-import { CodelanesError, errorFor, laneOf } from '@codelanes/protocol';
+import { CodelanesError, errorFor } from '@codelanes/protocol';
 import type { DurableView } from '../scheduler/durable-requests.js';
 import type { LaneRouting } from './lane-routing.js';
 import { resultOf } from './outcome.js';
-import { QueueTimeout } from './queue-timeout.js';
 
 /**
  * A durable request in LibreChat's words: `queued` while it waits, `admitted` from its reservation until its end,
@@ -51,7 +50,9 @@ export function durableStatusOf(
 /** What it waits for or, where its time in the queue was over first, waited for. */
 function waitingReasonOf(stands: DurableView['stands']): WaitingReason | undefined {
   if (stands.state === 'waiting') return stands.waiting;
-  return stands.state === 'ended' ? stands.waited?.waitedFor : undefined;
+  return stands.state === 'ended' && stands.end.how === 'withdrawn'
+    ? stands.end.waited?.waitedFor
+    : undefined;
 }
 
 function cancelRequested({ stands }: DurableView): boolean {
@@ -70,9 +71,8 @@ function endOf(
   routing: Pick<LaneRouting, 'shownResult'>,
 ): Ending {
   if (stands.state !== 'ended') throw new Error(`call ${callId} has not ended`);
-  const { end, waited } = stands;
+  const { end } = stands;
   try {
-    if (waited !== undefined) throw new QueueTimeout(laneOf(request), waited.waitedMs, waited.waitedFor);
     const result = routing.shownResult(resultOf({ request }, end), { generation, pathPrefix });
     return { state: 'completed', result };
   } catch (error) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { workspaceToolRequestSchema } from '@codelanes/protocol';
-import { canonicalJson, fingerprintOf } from './fingerprint.js';
+import { callIdOfWork, canonicalJson, fingerprintOf } from './fingerprint.js';
 
 describe('the fingerprint of a request', () => {
   const body = { protocolVersion: 1, operation: 'read_file', workspaceId: 'primary', path: 'a.ts' };
@@ -27,6 +27,22 @@ describe('canonical JSON', () => {
       }),
     );
   });
+});
+
+describe('the call id of a durable request', () => {
+  const work = { principal: 'ann', requestId: 'request-0123456789', fingerprint: 'ab'.repeat(32) };
+
+  it('is the same whenever it is sent', () => {
+    expect(callIdOfWork(work)).toMatch(/^[0-9a-f]{32}$/);
+    expect(callIdOfWork({ ...work })).toBe(callIdOfWork(work));
+  });
+
+  it.each([{ principal: 'bob' }, { requestId: 'request-0123456780' }, { fingerprint: 'cd'.repeat(32) }])(
+    'is another one with %o',
+    (change) => {
+      expect(callIdOfWork({ ...work, ...change })).not.toBe(callIdOfWork(work));
+    },
+  );
 });
 
 /** The same value with the keys of every object in reverse order. */

@@ -18,6 +18,19 @@ export function fingerprintOfWork(work: {
   return digestOf(work);
 }
 
+/**
+ * The call id of a durable request whose caller proposes none. A request that Redis lost is the same call when it is
+ * sent again, so that the worker's journal knows whether it has started.
+ */
+export function callIdOfWork(work: {
+  readonly principal: string;
+  readonly requestId: string;
+  /** As `fingerprintOfWork` says. */
+  readonly fingerprint: string;
+}): string {
+  return digestOf(work).slice(0, 32);
+}
+
 function digestOf(value: object): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

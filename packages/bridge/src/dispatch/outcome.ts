@@ -1,7 +1,8 @@
 import type { CallResult, CallState, WorkspaceToolResult } from '@codelanes/protocol';
-import { CodelanesError, isWorkspaceToolResult, resultFault } from '@codelanes/protocol';
+import { CodelanesError, isWorkspaceToolResult, laneOf, resultFault } from '@codelanes/protocol';
 import type { CallEnd } from '../scheduler/store.js';
 import type { NewToolCall } from '../scheduler/stored-call.js';
+import { QueueTimeout } from './queue-timeout.js';
 
 /**
  * The result of a call of a tool that has ended.
@@ -9,6 +10,9 @@ import type { NewToolCall } from '../scheduler/stored-call.js';
  * @throws CodelanesError `RESULT_INVALID` for a result that does not answer the request; as `settledResultOf`.
  */
 export function resultOf(call: Pick<NewToolCall, 'request'>, end: CallEnd): WorkspaceToolResult {
+  if (end.how === 'withdrawn' && end.waited !== undefined) {
+    throw new QueueTimeout(laneOf(call.request), end.waited.waitedMs, end.waited.waitedFor);
+  }
   const result = settledResultOf(end);
   const fault = resultFault(call.request, result);
   if (fault === undefined && isWorkspaceToolResult(result)) return result;
@@ -46,6 +50,10 @@ export function resultInvalid(fault: string): CodelanesError {
 /** The call started, or may have, and nobody can say how it ended. */
 export function outcomeUnknown(reason: string): CodelanesError {
   return new CodelanesError('ASSIGNMENT_EXPIRED', `The outcome of the call is unknown: ${reason}`);
+}
+
+export function callerGone(): CodelanesError {
+  return new CodelanesError('CALL_CANCELLED', 'The caller went away before the call ended.');
 }
 
 /** Whether a call has ended, however. */

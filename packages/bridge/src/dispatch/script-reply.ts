@@ -1,8 +1,15 @@
-import type { ProgrammaticReply, RunScriptResult } from '@codelanes/protocol';
+import type { ErrorCode, ProgrammaticReply, RunScriptResult } from '@codelanes/protocol';
 import { CodelanesError } from '@codelanes/protocol';
 import { continuationTokenOf } from './continuation-token.js';
 import type { ScriptEnd } from './dispatcher.js';
 import { resultInvalid, settledResultOf } from './outcome.js';
+
+/** Refusals of calls that have run, or may have. */
+const afterItRan: ReadonlySet<ErrorCode> = new Set([
+  'ASSIGNMENT_EXPIRED',
+  'INTERNAL_FAULT',
+  'RESULT_INVALID',
+]);
 
 /**
  * What the caller of a script is told at its end or pause. A script that ran has completed, however it ended: the SDK of
@@ -14,7 +21,7 @@ export async function scriptReply(callId: string, end: Promise<ScriptEnd>): Prom
   try {
     return replyTo(callId, await end);
   } catch (error) {
-    if (!CodelanesError.is(error) || error.code !== 'ASSIGNMENT_EXPIRED') throw error;
+    if (!CodelanesError.is(error) || !afterItRan.has(error.code)) throw error;
     const line = `[${withEnd(error.message)} Look at the workspace before you run it again.]\n`;
     return { status: 'completed', session_id: callId, stdout: line, stderr: '', files: [] };
   }

@@ -1,7 +1,9 @@
+import { CodelanesError } from '@codelanes/protocol';
 import type { Pairings } from '../pairing/pairings.js';
 import type { Standing } from '../pairing/pairing-record.js';
 import type { SchedulerStore, WorkerView } from '../scheduler/store.js';
 import type { Grounds } from '../scheduler/stored-call.js';
+import { WorkerChanged } from './worker-changed.js';
 
 /** A worker as it was seen, and for whom it works. */
 export interface Sight {
@@ -15,6 +17,9 @@ export interface Sight {
 
 /** Workers whose sight is kept. */
 const keptSights = 1_000;
+
+/** How often a call is judged of a worker that changes each time before the call is entered. */
+const mostJudgements = 5;
 
 /**
  * Workers as this bridge saw them last. Most calls need not ask what their worker is like: it is as it was for the call
@@ -55,9 +60,29 @@ export class WorkerSights {
     return judge(await this.look(workerId));
   }
 
-  /** The worker has changed since it was seen. */
-  forget(workerId: string): void {
-    this.#kept.delete(workerId);
+  /**
+   * Enters what is made of the worker, and makes it anew where the worker has changed since it was seen.
+   *
+   * @throws CodelanesError `STORE_UNAVAILABLE` where it changes again and again; nothing was entered then
+   */
+  async enter<C, T>(
+    workerId: string,
+    judge: (sight: Sight) => C,
+    enter: (call: C) => Promise<T>,
+  ): Promise<T> {
+    for (let turn = 0; turn < mostJudgements; turn += 1) {
+      const call = await this.judge(workerId, judge);
+      try {
+        return await enter(call);
+      } catch (error) {
+        if (!(error instanceof WorkerChanged)) throw error;
+      }
+      this.#kept.delete(workerId);
+    }
+    throw new CodelanesError(
+      'STORE_UNAVAILABLE',
+      `Worker ${workerId} changed ${mostJudgements} times while this call was let in, so it never ran. Send it again.`,
+    );
   }
 
   #keep(workerId: string, sight: Sight): void {

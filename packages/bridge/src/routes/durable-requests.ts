@@ -10,7 +10,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { durableStatusOf } from '../dispatch/durable-status.js';
-import { fingerprintOfWork } from '../dispatch/fingerprint.js';
+import { callIdOfWork, fingerprintOfWork } from '../dispatch/fingerprint.js';
 import { newCallOf } from '../dispatch/new-call.js';
 import type { DurableRequests, DurableView } from '../scheduler/durable-requests.js';
 import { admit, principalOf } from './admission.js';
@@ -63,16 +63,18 @@ export function durableRequestRoutes(app: FastifyInstance, context: RouteContext
 async function submitted(request: FastifyRequest, context: RouteContext): Promise<DurableView> {
   const durable = offered(context);
   const { [durableRequestHeader]: requestId } = parse(headersSchema, request.headers, 'header');
-  const { workerId: named, callId, queueWaitMs } = executeHeadersOf(request.headers);
+  const { workerId: named, callId: proposed, queueWaitMs } = executeHeadersOf(request.headers);
   const sent = parse(workspaceToolRequestSchema, request.body, 'body');
   const { workerId, capabilities } = await chosenWorker(context, request, named);
   const { request: toolRequest, pathPrefix } = context.laneRouting.laneRequestOf(capabilities, sent);
   assertAdvertised(capabilities, toolRequest);
   const principal = principalOf(request);
+  const fingerprint = fingerprintOfWork({ workerId, queueWaitMs, request: toolRequest });
+  const callId = proposed ?? callIdOfWork({ principal, requestId, fingerprint });
   const terms = { workerId, capabilities, principal, callId, trace: traceOf(request), pathPrefix };
   const reply = await durable.submit({
     requestId,
-    fingerprint: fingerprintOfWork({ workerId, queueWaitMs, request: toolRequest }),
+    fingerprint,
     queueWaitMs,
     call: newCallOf(toolRequest, terms),
   });

@@ -8,7 +8,6 @@ import {
 import type { WorkspaceToolResult } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { newCallOf } from '../dispatch/new-call.js';
-import { WorkerChanged } from '../dispatch/worker-changed.js';
 import type { Sight } from '../dispatch/worker-sights.js';
 import { admit, identityOf } from './admission.js';
 import { chosenWorkerId, letIn } from './chosen-worker.js';
@@ -46,18 +45,10 @@ export function executeRoute(app: FastifyInstance, context: RouteContext): void 
       return { ...newCallOf(toolRequest, terms), grounds: sight.grounds };
     };
     const patience = { queueWaitMs: headers.queueWaitMs, callerGone: connection.gone };
-    const run = async (): Promise<{ result: WorkspaceToolResult; pathPrefix: string | undefined }> => {
-      const call = await sights.judge(workerId, callSeen);
+    const { result, pathPrefix } = await sights.enter(workerId, callSeen, async (call) => {
       void reply.header(callIdHeader, call.callId);
-      try {
-        return { result: await dispatcher.run(call, patience), pathPrefix: call.pathPrefix };
-      } catch (error) {
-        if (!(error instanceof WorkerChanged)) throw error;
-      }
-      sights.forget(workerId);
-      return run();
-    };
-    const { result, pathPrefix } = await run();
+      return { result: await dispatcher.run(call, patience), pathPrefix: call.pathPrefix };
+    });
     const generation = clientGenerationOf(request, settings.clientGeneration);
     const shown = laneRouting.shownResult(result, { generation, pathPrefix });
     return reply.type('application/json').send(bodyOf(shown));

@@ -146,7 +146,8 @@ describe.each(['memory', 'redis'] as const)('a script of a user of LibreChat, st
     }
     expect(await cancel(ann)).toMatchObject({ status: 202, json: { status: 'cancellation_requested' } });
     expect((await worker.poll()).cancellations).toEqual([assignment.callId]);
-    expect((await goOn(bridge, answer, as(ann))).status).toBe(404);
+    expect(await goOn(bridge, answer, as(ann))).toMatchObject({ status: 200, json: { status: 'completed' } });
+    expect((await goOn(bridge, answer, as({ ...ann, sub: 'user-2' }))).status).toBe(404);
   });
 
   it('has a name of its own, which another user may have too', async () => {

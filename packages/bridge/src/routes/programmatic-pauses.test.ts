@@ -10,7 +10,7 @@ import {
   runScript,
   toolCall,
 } from '../server/testing/scripts.js';
-import { randomId, TestBridge } from '../server/testing/test-bridge.js';
+import { randomId, TestBridge, type Answer } from '../server/testing/test-bridge.js';
 import { TestWorker } from '../server/testing/test-worker.js';
 
 let bridge: TestBridge;
@@ -33,6 +33,13 @@ async function paused() {
   const assignment = await worker.next();
   await pauseAt(worker, assignment, toolCall(1));
   return { assignment, answer: await answer };
+}
+
+/** By no other state does the SDK keep a model from running the script anew. */
+function expectEnded({ status, json }: Answer): void {
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ status: 'completed' });
+  expect(json['stdout']).toMatch(/^\[The script does not wait .+ before you run it again\.\]\n$/);
 }
 
 describe('a script that waits for tools', () => {
@@ -114,7 +121,7 @@ describe('a script that waits for tools', () => {
     const asked = [callId, other.assignment.callId, randomId()];
     const { forgotten } = await worker.register({ takeOver: true, paused: asked });
     expect(forgotten).toEqual([asked[0], asked[2]]);
-    expect((await goOn(bridge, answer)).status).toBe(404);
+    expectEnded(await goOn(bridge, answer));
     const continued = goOn(bridge, other.answer);
     await endScript(worker, await worker.next());
     expect((await continued).status).toBe(200);
@@ -151,7 +158,7 @@ describe('a continuation token', () => {
     expect((await continued).status).toBe(200);
   });
 
-  it('lets a script go on once: meanwhile it is a conflict, later it is unknown', async () => {
+  it('lets a script go on once: meanwhile it is a conflict, after that unknown, and at its end that is said', async () => {
     const { answer } = await paused();
     const continued = goOn(bridge, answer);
     const resumed = await worker.next();
@@ -165,7 +172,8 @@ describe('a continuation token', () => {
     const last = goOn(bridge, again);
     await endScript(worker, await worker.next());
     await last;
-    expect((await goOn(bridge, again)).status).toBe(404);
+    expectEnded(await goOn(bridge, again));
+    expect((await goOn(bridge, again, { as: 'otherCaller' })).status).toBe(404);
     expect((await worker.poll(0)).assignments).toEqual([]);
   });
 
@@ -192,10 +200,31 @@ describe('a continuation token', () => {
   it('ends with the worker whose script it was for', async () => {
     const { answer } = await paused();
     await TestWorker.registered(bridge, { takeOver: true });
-    expect(await goOn(bridge, answer)).toMatchObject({
-      status: 404,
-      json: { code: 'CONTINUATION_NOT_FOUND' },
-    });
+    expectEnded(await goOn(bridge, answer));
+  });
+
+  it('takes nothing of the rate limit, which the script has paid for', async () => {
+    const limited = await TestBridge.start({ rateLimit: { calls: 1, windowMs: 3_600_000 } });
+    try {
+      const own = await TestWorker.registered(limited);
+      const begun = runScript(limited, { tools });
+      await pauseAt(own, await own.next(), toolCall(1));
+      const answer = await begun;
+      expect((await runScript(limited, { tools })).status).toBe(429);
+      const continued = goOn(limited, answer);
+      await endScript(own, await own.next());
+      expect((await continued).json).toMatchObject({ status: 'completed' });
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('leads to no repetition where its script met what no repetition mends', async () => {
+    const { answer } = await paused();
+    const continued = goOn(bridge, answer);
+    const error = { code: 'WORKSPACE_QUARANTINED' as const, message: 'It is closed.' };
+    await worker.settle(await worker.next(), { status: 'rejected', error });
+    expect(await continued).toMatchObject({ status: 409, json: { code: 'BRIDGE_WORKER_MISMATCH' } });
   });
 });
 
@@ -239,7 +268,7 @@ describe('a request that has a name', () => {
     const answer = await begun;
     expect((await cancel('r3')).status).toBe(202);
     expect((await worker.poll()).cancellations).toEqual([assignment.callId]);
-    expect((await goOn(bridge, answer)).status).toBe(404);
+    expectEnded(await goOn(bridge, answer));
   });
 
   it('may be sent once', async () => {

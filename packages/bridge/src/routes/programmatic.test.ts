@@ -77,13 +77,12 @@ describe('a script', () => {
     expect((await answer).json).toMatchObject({ status: 'completed', stdout });
   });
 
-  it('has completed where its outcome is unknown, and says so', async () => {
+  it.each([
+    ['outcome is unknown', 'ASSIGNMENT_EXPIRED', 'The script was ended while it waited for its tools.'],
+    ['worker met a fault', 'INTERNAL_FAULT', 'The worker met a fault of its own; its log says more.'],
+  ] as const)('has completed where its %s, and says so', async (_, code, message) => {
     const answer = runScript(bridge);
-    const message = 'The script was ended while it waited for its tools.';
-    await worker.settle(await worker.next(), {
-      status: 'rejected',
-      error: { code: 'ASSIGNMENT_EXPIRED', message },
-    });
+    await worker.settle(await worker.next(), { status: 'rejected', error: { code, message } });
     const { status, json } = await answer;
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -279,9 +278,14 @@ describe('a worker that cannot run a script', () => {
     },
   );
 
-  it('and another result than one of a script is one that breaks the protocol', async () => {
+  it('and another result than one of a script is told as the end of one that ran', async () => {
     const answer = runScript(bridge);
     await worker.settleCommand(await worker.next());
-    expect(await answer).toMatchObject({ status: 502, json: { code: 'RESULT_INVALID' } });
+    const { status, json } = await answer;
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ status: 'completed' });
+    expect(json['stdout']).toMatch(
+      /^\[The worker's result does not answer the request: .+ run it again\.\]\n$/,
+    );
   });
 });

@@ -16,7 +16,7 @@ import {
 } from '@codelanes/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { callIdOfRequest } from '../dispatch/continuations.js';
+import { callIdOfRequest, namedCallOf } from '../dispatch/continuations.js';
 import { newCallOf } from '../dispatch/new-call.js';
 import { scriptReply } from '../dispatch/script-reply.js';
 import { admit, identityOf, principalOf } from './admission.js';
@@ -26,7 +26,7 @@ import type { RouteContext } from './context.js';
 import { executeHeadersOf } from './execute-headers.js';
 import { parse } from './parse.js';
 import { programmaticLaneOf } from './programmatic-lane.js';
-import { rateLimited } from './rate-limiting.js';
+import { countRequest } from './rate-limiting.js';
 import { runScriptRequestOf } from './run-script-request.js';
 import { traceOf } from './trace.js';
 
@@ -46,14 +46,14 @@ const continuesSchema = z.looseObject({
 export function programmaticRoutes(app: FastifyInstance, context: RouteContext): void {
   const onRequest = admit(context.tokens, 'caller');
   const running = {
-    onRequest: [onRequest, rateLimited(context)],
+    onRequest,
     bodyLimit: limits.programmaticBodyBytes,
   };
   for (const base of bases) {
     app.post(`${base}/exec/programmatic`, running, (request, reply) =>
-      continuesSchema.safeParse(request.body).success
-        ? goOn(request, reply, context)
-        : begin(request, reply, context).catch(rethrowForModels),
+      (continuesSchema.safeParse(request.body).success ? goOn : begin)(request, reply, context).catch(
+        rethrowForModels,
+      ),
     );
     app.post(`${base}/exec/programmatic/cancel`, { onRequest }, async (request, reply) => {
       const { request_id: requestId } = parse(programmaticCancelSchema, request.body, 'body');
@@ -75,6 +75,8 @@ async function begin(
   reply: FastifyReply,
   context: RouteContext,
 ): Promise<ProgrammaticReply> {
+  // Not before the body is read: a script that has begun goes on by a token of its own, which is good for one time.
+  countRequest(context, request);
   const connection = connectionOf(reply);
   const principal = principalOf(request);
   const { workerId: named, callId, queueWaitMs } = executeHeadersOf(request.headers);
@@ -105,9 +107,13 @@ async function goOn(
   const workerId = namedWorker(identity, executeHeadersOf(request.headers).workerId);
   const asking = { principal: identity.principal, requestId: requestIdOf(request) };
   const continuation: ProgrammaticContinuation = parse(programmaticContinuationSchema, request.body, 'body');
-  const script = await continuations.find({ principal: identity.principal, workerId }, continuation);
-  void reply.header(callIdHeader, script.callId);
-  return scriptReply(script.callId, continuations.goOn(asking, script, connection.gone));
+  const callId = namedCallOf(continuation);
+  void reply.header(callIdHeader, callId);
+  const asker = { principal: identity.principal, workerId };
+  const end = continuations
+    .find(asker, continuation)
+    .then((script) => continuations.goOn(asking, script, connection.gone));
+  return scriptReply(callId, end);
 }
 
 function requestIdOf(request: FastifyRequest): string | undefined {

@@ -52,18 +52,7 @@ export interface DurableView {
   readonly stands:
     | { readonly state: Extract<CallState, 'waiting'>; readonly waiting: WaitingReason }
     | { readonly state: Extract<CallState, 'reserved' | 'delivered' | 'running' | 'cancelling'> }
-    | {
-        readonly state: 'ended';
-        readonly end: CallEnd;
-        /** Of a request that left the queue at its deadline. */
-        readonly waited?: Waited | undefined;
-      };
-}
-
-/** How long a call waited that never started, and for what in the end. */
-export interface Waited {
-  readonly waitedMs: number;
-  readonly waitedFor: WaitingReason;
+    | { readonly state: 'ended'; readonly end: CallEnd };
 }
 
 /** How long the end of a durable request is kept, in milliseconds. */

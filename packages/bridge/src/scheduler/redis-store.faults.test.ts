@@ -66,6 +66,28 @@ describe('bridges that share a Redis', () => {
       expect(await staying.end(checkout.callId)).toEqual({ how: 'withdrawn', why: 'caller_gone' });
     });
 
+    it('lose what it had reserved when its silence has lasted long enough, not later for what came back', async () => {
+      const clock = new ManualClock();
+      const [dying, staying] = [1, 2].map(() => {
+        const address = { url: server.url };
+        const store = new RedisStore({ address, prefix, simulatedTime: clock });
+        open.push(store);
+        return store;
+      });
+      if (dying === undefined || staying === undefined) throw new Error('two bridges were started');
+      const worker = new WorkerAtStore({ store: staying, clock });
+      await worker.register();
+      const checkout = worker.newCall(root);
+      expect(await dying.submit(checkout)).toMatchObject({ state: 'reserved' });
+      await dying.close();
+      const behind = await worker.submit(b);
+      clock.advance(3_999);
+      expect(await worker.stateOf(checkout.callId)).toBe('waiting');
+      clock.advance(1);
+      expect(await worker.stateOf(checkout.callId)).toBe('withdrawn');
+      expect((await worker.fetch()).calls).toEqual([behind]);
+    });
+
     it('keep the setup that waits in it, which no bridge asked for', async () => {
       const [dying, staying] = [bridge(), bridge()];
       const worker = await workerAt(dying);

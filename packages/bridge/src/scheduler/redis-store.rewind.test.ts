@@ -171,6 +171,26 @@ describe.each([
       expect(left).toEqual({ withdrawn: false, state: 'interrupted' });
       expect(await store.end(waits.callId)).toMatchObject({ how: 'interrupted' });
     });
+
+    it('nor is that said of a durable request, whose deadline Redis keeps', { timeout: 60_000 }, async () => {
+      const store = bridge();
+      const worker = await workerAt(store);
+      const runs = await worker.run(a);
+      const call = worker.newCall(a);
+      const asked = { requestId: 'request-1', fingerprint: 'ab'.repeat(32), queueWaitMs: 10_000, call };
+      await store.durable.submit(asked);
+      await forgetting(async () => {
+        await worker.settle(runs);
+        expect((await worker.fetch()).calls).toEqual([call.callId]);
+        await heardAllOf(store, worker);
+      });
+      const unknown = { state: 'ended', end: { how: 'interrupted' } };
+      await vi.waitFor(async () => {
+        const view = await onceReached(() => store.durable.view(call.principal, 'request-1'));
+        expect(view?.stands).toMatchObject(unknown);
+      }, 40_000);
+      expect(await store.durable.submit(asked)).toMatchObject({ view: { stands: unknown } });
+    });
   });
 
   describe('a script that had gone on in the seconds that were lost', () => {

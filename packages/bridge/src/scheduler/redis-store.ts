@@ -155,6 +155,7 @@ export class RedisStore implements SchedulerStore {
       settings,
       whereabouts: this.#whereabouts,
       processes: this.#processes,
+      hearOf: (workerId) => this.#wakes.hearOf(workerId),
     });
     this.#wakes = new Wakes(subscriber, keys, clock, this.#name.id, {
       onNews: (news) => {
@@ -169,7 +170,12 @@ export class RedisStore implements SchedulerStore {
         this.#heard.connectionLost();
       });
     }
-    const parts = { scripts: this.#scripts, wakes: this.#wakes, processes: this.#processes };
+    const parts = {
+      scripts: this.#scripts,
+      wakes: this.#wakes,
+      processes: this.#processes,
+      presence: this.#presence,
+    };
     this.#followers = new Followers(parts, this.#heard);
     this.#registrations = new Registrations({
       scripts: this.#scripts,

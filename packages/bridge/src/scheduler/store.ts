@@ -321,4 +321,10 @@ export type Progress = CallEnd | { readonly how: 'open'; readonly state: CallSta
 export type CallEnd =
   | { readonly how: 'settled'; readonly settlement: Settlement; readonly cancelled: boolean }
   | { readonly how: 'interrupted'; readonly reason: string }
-  | { readonly how: 'withdrawn'; readonly why: WithdrawReason };
+  | { readonly how: 'withdrawn'; readonly why: WithdrawReason; readonly waited?: Waited | undefined };
+
+/** Of a durable request that left the queue at its deadline: how long it waited, and for what in the end. */
+export interface Waited {
+  readonly waitedMs: number;
+  readonly waitedFor: WaitingReason;
+}

@@ -1,120 +1,53 @@
 import { connect } from 'node:net';
 import { errorCodeSchema, errorKinds, limits } from '@codelanes/protocol';
 import fc from 'fast-check';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RedisServer } from '../scheduler/testing/redis-server.js';
+import { everyRoute } from './testing/every-route.js';
 import { commandBody, execute, waiting } from './testing/requests.js';
-import type { Answer, TokenName } from './testing/test-bridge.js';
+import type { Answer, Sending } from './testing/test-bridge.js';
 import { TestBridge, testTokens } from './testing/test-bridge.js';
-import { testCapabilities, TestWorker } from './testing/test-worker.js';
+import { TestWorker } from './testing/test-worker.js';
 
-interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly as: TokenName;
-  /** A body that the route takes, to be spoilt. */
-  readonly body?: object;
-}
-
-const fence = { version: 1, incarnationId: 'a'.repeat(32) };
-const lease = { callId: 'b'.repeat(32), generation: 1, token: 'c'.repeat(64) };
-
-const scriptBody = {
-  lang: 'bash',
-  code: 'true',
-  tools: [{ name: 'web-search' }],
-  files: [{ name: 'a.txt', content: 'a' }],
-  timeout: 1_000,
-};
-
-const routes: readonly Route[] = [
-  { method: 'GET', path: '/v1/bridge/workers', as: 'admin' },
-  { method: 'GET', path: '/v1/bridge/workers/fuzzed/status', as: 'caller' },
-  { method: 'GET', path: '/v1/bridge/workers/fuzzed/lanes', as: 'admin' },
-  { method: 'POST', path: `/v1/bridge/calls/${'b'.repeat(32)}/cancel`, as: 'admin', body: {} },
-  { method: 'GET', path: `/v1/calls/${'b'.repeat(32)}?waitMs=0`, as: 'caller' },
-  { method: 'POST', path: '/v1/bridge/pairings', as: 'admin', body: { workerId: 'fuzzed' } },
-  { method: 'POST', path: '/v1/bridge/workers/fuzzed/revoke', as: 'admin', body: {} },
-  {
-    method: 'POST',
-    path: '/v1/bridge/workers/fuzzed/credentials/refresh',
-    as: 'worker',
-    body: { protocolVersion: 1 },
-  },
-  { method: 'POST', path: '/v1/workspace-tools/execute', as: 'caller', body: commandBody() },
-  { method: 'POST', path: '/v1/exec/programmatic', as: 'caller', body: scriptBody },
-  {
-    method: 'POST',
-    path: '/v1/workspaces/primary/lanes/a/exec/programmatic',
-    as: 'caller',
-    body: { continuation_token: 'tok_1', tool_results: [{ call_id: 'call_001', result: 1 }] },
-  },
-  { method: 'POST', path: '/v1/exec/programmatic/cancel', as: 'caller', body: { request_id: 'r1' } },
-  { method: 'GET', path: '/v1/workspace-tools/capabilities', as: 'caller' },
-  { method: 'POST', path: '/v1/workspace-tools/requests', as: 'caller', body: commandBody() },
-  { method: 'GET', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller' },
-  { method: 'DELETE', path: '/v1/workspace-tools/requests/fuzzed-fuzzed-fuzzed', as: 'caller' },
-  {
-    method: 'POST',
-    path: '/v1/workers/fuzzed/register',
-    as: 'worker',
-    body: {
-      ...fence,
-      registrationId: 'e'.repeat(32),
-      workerId: 'fuzzed',
-      journalId: 'd'.repeat(32),
-      capabilities: testCapabilities(),
-      slots: 1,
-      holds: [{ ...lease, lane: ['primary'], mode: 'exclusive', pool: 'command' }],
-      takeOver: true,
-    },
-  },
-  {
-    method: 'POST',
-    path: '/v1/workers/fuzzed/poll',
-    as: 'worker',
-    body: { ...fence, registrationId: 'e'.repeat(32), waitMs: 0 },
-  },
-  {
-    method: 'POST',
-    path: '/v1/workers/fuzzed/report',
-    as: 'worker',
-    body: { ...fence, reports: [{ ...lease, state: 'started' }, { state: 'freed' }] },
-  },
-  { method: 'POST', path: '/v1/workers/fuzzed/renew', as: 'worker', body: { ...fence, leases: [lease] } },
-  {
-    method: 'POST',
-    path: '/v1/workers/fuzzed/settle',
-    as: 'worker',
-    body: {
-      ...fence,
-      lease,
-      settlement: { status: 'rejected', error: { code: 'INVALID_REQUEST', message: 'no' } },
-    },
-  },
-];
-
+let redis: RedisServer;
 let bridge: TestBridge;
+/** One whose store offers durable requests. */
+let lasting: TestBridge;
 
 beforeAll(async () => {
+  redis = await RedisServer.start();
   // More is sent here than one caller may.
   bridge = await TestBridge.start({ rateLimit: 'off' });
+  lasting = await TestBridge.start({ rateLimit: 'off', store: { kind: 'redis', url: redis.url } });
   await TestWorker.registered(bridge);
+  await TestWorker.registered(lasting);
 });
 
 afterAll(async () => {
   await bridge.close();
+  await lasting.close();
+  await redis.stop();
 });
 
 /** Nothing is ever fetched from this worker, so that what passes every check times out. */
-const headers = { ...waiting(1), 'x-librechat-code-worker-id': 'worker-1' };
+const headers = {
+  ...waiting(1),
+  'x-librechat-code-worker-id': 'worker-1',
+  'x-librechat-workspace-request-id': 'fuzzed-fuzzed-fuzzed',
+};
 
-describe.each(routes)('$method $path', ({ method, path, as, body }) => {
+describe.each(everyRoute)('$method $path', { timeout: 60_000 }, ({ method, path, as, body, isDurable }) => {
+  // Each time from another address, as the bridge bounds what one that has no token may ask.
+  const send = (to: string, sending: Sending): Promise<Answer> =>
+    (isDurable ? lasting : bridge).send(to, { as, headers, from: nextAddress(), isText: true, ...sending });
+
   it('answers any JSON, and any body that is none, with a documented code', async () => {
     const anyBody = fc.oneof(fc.json(), fc.string({ unit: 'binary' }));
     await fc.assert(
       fc.asyncProperty(anyBody, async (sent) => {
-        const nothing = method !== 'POST' || sent === '';
-        assertDocumented(await bridge.send(path, { method, as, headers, body: nothing ? undefined : sent }));
+        const nothing = method === 'GET' || sent === '';
+        assertDocumented(await send(path, { method, body: nothing ? undefined : sent }));
       }),
       { numRuns: 60 },
     );
@@ -123,7 +56,7 @@ describe.each(routes)('$method $path', ({ method, path, as, body }) => {
   it('answers a body that is nearly right with a documented code', async () => {
     await fc.assert(
       fc.asyncProperty(spoilt(body ?? {}), async (sent) => {
-        assertDocumented(await bridge.send(path, { method: 'POST', as, headers, body: sent }));
+        assertDocumented(await send(path, { method: 'POST', body: sent }));
       }),
       { numRuns: 60 },
     );
@@ -135,18 +68,26 @@ describe.each(routes)('$method $path', ({ method, path, as, body }) => {
     await fc.assert(
       fc.asyncProperty(anywhere, async ([id, query, header]) => {
         const spoiltPath = path.replace(/fuzzed|b{32}/, id).split('?')[0] ?? '';
-        const answer = await bridge.send(`${spoiltPath}?waitMs=0&after=${query}`, {
+        const answer = await send(`${spoiltPath}?waitMs=0&after=${query}`, {
           method,
-          as,
           body,
-          headers: { ...headers, 'x-codelanes-call-id': header, 'x-librechat-code-worker-id': header },
+          headers: {
+            ...headers,
+            'x-codelanes-call-id': header,
+            'x-librechat-code-worker-id': header,
+            'x-librechat-workspace-request-id': header,
+          },
         });
         assertDocumented(answer);
       }),
       { numRuns: 60 },
     );
   });
+});
 
+const guarded = everyRoute.filter(({ as }) => as !== undefined);
+
+describe.each(guarded)('$method $path', ({ method, path, as, body }) => {
   it('lets nobody in without a token, with a wrong one, or with one of another kind', async () => {
     const other = as === 'worker' ? 'caller' : 'worker';
     const answers = [
@@ -274,22 +215,31 @@ describe('the limits of bodies', () => {
       `POST /v1/workspace-tools/execute HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testTokens.caller}\r\n` +
         `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`,
     );
-    await expect.poll(() => reply).toContain('"code":"BODY_TOO_LARGE"');
+    await expect.poll(() => reply, { timeout: 15_000 }).toContain('"code":"BODY_TOO_LARGE"');
     socket.write(Buffer.alloc(bytes, ' '));
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
-    await expect.poll(() => reply).toContain('{"ok":true}');
+    await expect.poll(() => reply, { timeout: 15_000 }).toContain('{"ok":true}');
     socket.destroy();
   });
 });
 
 /** No reply is the bridge's own fault, and each error is one of the table with the status of the table. */
-function assertDocumented({ status, json }: Answer): void {
-  if (status === 200) return;
-  const code = errorCodeSchema.parse(json['code']);
-  expect(code).not.toBe('INTERNAL_FAULT');
-  expect(status).toBe(errorKinds[code].status);
-  expect(json['error']).toEqual(expect.any(String));
-  expect(json['next']).toBe(errorKinds[code].next);
+function assertDocumented({ status, text }: Answer): void {
+  if (status === 200 || status === 202) return;
+  const json = errorSchema.parse(JSON.parse(text));
+  expect(json.code).not.toBe('INTERNAL_FAULT');
+  expect(status).toBe(errorKinds[json.code].status);
+  expect(json.next).toBe(errorKinds[json.code].next);
+}
+
+const errorSchema = z.object({ code: errorCodeSchema, error: z.string(), next: z.string() });
+
+let machines = 0;
+
+/** An address of this machine that has sent nothing yet. */
+function nextAddress(): string {
+  machines += 1;
+  return `127.1.${machines >> 8}.${machines & 255}`;
 }
 
 /** Half of a surrogate pair: legal in JSON, and no text. */

@@ -14,6 +14,7 @@ import {
   signedToken,
   signingInput,
 } from '../auth/jwt/testing/minted.js';
+import { RedisServer } from '../scheduler/testing/redis-server.js';
 import { PairedWorker } from './testing/paired-worker.js';
 import { commandBody, untilQueued, waiting } from './testing/requests.js';
 import type { Answer } from './testing/test-bridge.js';
@@ -211,7 +212,6 @@ describe('any header of a caller', () => {
     'authorization',
     'x-librechat-code-worker-id',
     'x-librechat-workspace-queue-wait-ms',
-    'x-librechat-workspace-request-id',
     'x-codelanes-call-id',
     'x-codelanes-client',
     'x-codeapi-expected-profile',
@@ -249,6 +249,36 @@ describe('any header of a caller', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('never leads to a fault where it is to name a durable request', async () => {
+    const redis = await RedisServer.start();
+    const store = { kind: 'redis', url: redis.url } as const;
+    const keeping = await TestBridge.start({ store, rateLimit: 'off' });
+    try {
+      await TestWorker.registered(keeping);
+      const statuses = new Set<number>();
+      const taken = fc.stringMatching(/^[A-Za-z0-9_-]{16,128}$/);
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(value, taken), async (text) => {
+          const headers = { ...waiting(1), 'x-librechat-workspace-request-id': text };
+          const answer = await keeping.send('/v1/workspace-tools/requests', {
+            as: 'caller',
+            body: commandBody(),
+            headers,
+          });
+          statuses.add(answer.status);
+          expect([202, 400, 409, 429]).toContain(answer.status);
+          expect(answer.json['code']).not.toBe('INTERNAL_FAULT');
+          expect(Buffer.byteLength(answer.text)).toBeLessThan(4096);
+        }),
+        { numRuns: 80 },
+      );
+      expect([...statuses]).toEqual(expect.arrayContaining([202, 400]));
+    } finally {
+      await keeping.close();
+      await redis.stop();
+    }
   });
 });
 

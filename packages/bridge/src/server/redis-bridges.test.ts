@@ -92,6 +92,18 @@ describe('two bridges of one Redis', () => {
     expect((await one.send(path, { as: 'caller' })).json).toEqual(completed.json);
   });
 
+  it('hand a durable request that Redis lost to the worker as the same call, when it is sent again', async () => {
+    const id = 'request-0123456789';
+    await submit(one, id);
+    const { callId } = await worker.next();
+    await bridges.server.ask((client) => client.flushall());
+    const again = await TestWorker.registered(other);
+    const path = `/v1/workspace-tools/requests/${id}`;
+    expect((await other.send(path, { as: 'caller' })).status).toBe(404);
+    expect((await submit(other, id)).status).toBe(202);
+    expect((await again.next()).callId).toBe(callId);
+  });
+
   it('route durable requests by path, and tell of them with the paths that were sent', async () => {
     const capabilities = testCapabilities();
     for (const workspace of capabilities.workspaceTools.workspaces) workspace.laneRouting = 'by-path';

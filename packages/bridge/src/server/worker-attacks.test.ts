@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { issuedCredentialSchema } from '@codelanes/protocol';
 import { RedisServer } from '../scheduler/testing/redis-server.js';
 import type { Flaws } from './testing/paired-worker.js';
 import { PairedWorker } from './testing/paired-worker.js';
@@ -12,9 +13,9 @@ let bridge: TestBridge;
 let worker: PairedWorker;
 let other: PairedWorker;
 const lines: string[] = [];
+const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
 
 beforeAll(async () => {
-  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
   bridge = await TestBridge.start({ requestTimeoutMs: 1_000 }, log);
   worker = await PairedWorker.paired(bridge);
   other = await PairedWorker.paired(bridge, 'desktop');
@@ -126,6 +127,32 @@ describe('a request that the worker did sign', () => {
       const headers = worker.signedHeaders(target, '');
       expect((await bridge.send(target, { headers })).json['code']).toBe('UNAUTHENTICATED');
     }
+  });
+});
+
+describe('a credential that has expired', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('opens nothing but its exchange, which is told of once, and the new one opens all', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const own = await TestBridge.start({}, log);
+    const sleeper = await PairedWorker.paired(own, 'sleeper');
+    await sleeper.register();
+    const { credential: old } = sleeper;
+    vi.setSystemTime(Date.now() + 16 * 60_000);
+    expect(await sleeper.poll()).toMatchObject({ status: 401, json: { code: 'CREDENTIAL_EXPIRED' } });
+    expect(turnedAway()).toHaveLength(1);
+    expect(lines.join('')).not.toContain(old);
+    const stolen = await sleeper.refresh({ privateKey: stranger });
+    expect(stolen).toMatchObject({ status: 401, json: { code: 'UNAUTHENTICATED' } });
+    const exchanged = await sleeper.refresh();
+    expect(exchanged.status).toBe(200);
+    sleeper.credential = issuedCredentialSchema.parse(exchanged.json).credential;
+    expect((await sleeper.poll()).status).toBe(200);
+    expect((await sleeper.poll(0, { credential: old })).json['code']).toBe('CREDENTIAL_EXPIRED');
+    await own.close();
   });
 });
 

@@ -82,13 +82,19 @@ describe('loadDefinition, of repositories', () => {
   it('gives one without network: that of the environment, and lets another have its own', () => {
     machine.makeCheckout('src/a');
     machine.makeCheckout('src/b');
+    machine.makeCheckout('src/c');
     const { repositories } = load([
       'network: public',
       'repositories:',
       '  - path: a',
       '  - { path: b, network: none }',
+      '  - { path: c, network: public }',
     ]);
-    expect(repositories.map(({ network }) => network.kind)).toEqual(['public', 'none']);
+    expect(repositories.map(({ network }) => network)).toEqual([
+      { kind: 'public' },
+      { kind: 'none' },
+      { kind: 'public', repository: 'c' },
+    ]);
   });
 
   it('keeps the fingerprint of one when another changes', () => {

@@ -171,8 +171,12 @@ function loadedRepository(
     setup,
     slots,
     actions: declared.actions ?? [],
-    network: declared.network ?? network,
+    network: declared.network === undefined ? network : ownNetwork(declared.network, path),
     remote,
     credentials,
   };
+}
+
+function ownNetwork(network: NetworkPolicy, repository: string): NetworkPolicy {
+  return network.kind === 'none' ? network : { ...network, repository };
 }

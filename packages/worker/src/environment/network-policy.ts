@@ -1,3 +1,4 @@
+import { repositoryPathSchema } from '@codelanes/protocol';
 import { z } from 'zod';
 import { closed } from './fields.js';
 
@@ -18,10 +19,15 @@ export interface DomainPattern {
  * What the network of a call may reach. Whatever the kind, loopback, link-local, private and metadata addresses are
  * refused after resolution, and the host's network namespace is never shared.
  */
-export type NetworkPolicy =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'allowed'; readonly domains: readonly DomainPattern[] }
-  | { readonly kind: 'public' };
+export type NetworkPolicy = { readonly kind: 'none' } | OpenNetwork;
+
+/** A network that reaches something, and so has a proxy. */
+export type OpenNetwork = (
+  { readonly kind: 'allowed'; readonly domains: readonly DomainPattern[] } | { readonly kind: 'public' }
+) & {
+  /** The repository whose own `network` it is, for those who are refused; undefined: the environment's. */
+  readonly repository?: string | undefined;
+};
 
 /** What a definition that says nothing about the network has. */
 export const noNetwork: NetworkPolicy = { kind: 'none' };
@@ -103,9 +109,11 @@ const port = z.int().min(1).max(65_535);
 
 /** A policy as `networkPolicySchema` made it, when it is handed on as data. */
 export const loadedNetworkPolicySchema: z.ZodType<NetworkPolicy> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['none', 'public']) }),
+  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({ kind: z.literal('public'), repository: repositoryPathSchema.optional() }),
   z.strictObject({
     kind: z.literal('allowed'),
+    repository: repositoryPathSchema.optional(),
     domains: z.array(
       z.strictObject({ host: z.string().min(1), subdomains: z.boolean(), ports: z.array(port).min(1) }),
     ),

@@ -21,7 +21,7 @@ const call = (
 const make = (slots = 4, filePool = 4): Holds => new Holds({ slots, filePool }, () => false);
 
 describe('the worker’s own judgement', () => {
-  it('[L5] [L6] [T74] holds siblings side by side, and nothing beside their checkout', () => {
+  it('[L5] [L6] [L18] [T74] holds siblings side by side, and nothing beside their checkout', () => {
     const holds = make();
     const first = call(a);
     expect(holds.hold(first)).toBe('accepted');

@@ -96,6 +96,22 @@ describe('the journal', () => {
     expect([later.knows(ended), later.knows(running)]).toEqual([false, true]);
   });
 
+  it('lets a call of that id start anew after that day, also where it was open all along', async () => {
+    const call = newCall();
+    const day = 24 * 60 * 60 * 1000;
+    let now = 1000;
+    const journal = await open({ now: () => now });
+    await journal.startCommand({ call, lane, process });
+    await journal.end(call);
+    now += day;
+    await expect(journal.startCommand({ call, lane, process })).rejects.toThrow(/never started twice/);
+    now += 1;
+    await journal.startCommand({ call, lane, process });
+    expect(journal.openEntries()).toMatchObject([{ call }]);
+    await journal.end(call);
+    expect(journal.knows(call)).toBe(true);
+  });
+
   it('is rewritten when it has grown, while calls go on, and loses none', async () => {
     const journal = await open({ compactAfterBytes: 2000, rememberMs: -1 });
     const running = Array.from({ length: 40 }, newCall);

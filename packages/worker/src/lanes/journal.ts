@@ -82,9 +82,13 @@ export class Journal {
     }
   }
 
-  /** Whether a call has ever started by this journal's word. */
+  /**
+   * Whether a call has started by this journal's word. An ended one is known for `rememberMs`, whenever the file is
+   * rewritten: a durable request may have its id, and the call made of it, again after that.
+   */
   knows(call: string): boolean {
-    return this.#open.has(call) || this.#ended.has(call);
+    const endedAt = this.#ended.get(call);
+    return this.#open.has(call) || (endedAt !== undefined && endedAt >= this.#oldestKnown());
   }
 
   /** What has started and not ended, oldest first. */
@@ -122,6 +126,10 @@ export class Journal {
 
   get #path(): string {
     return this.#folder.place(recordsFile);
+  }
+
+  #oldestKnown(): number {
+    return this.#now() - this.#rememberMs;
   }
 
   async #start(record: StartRecord): Promise<void> {
@@ -164,7 +172,7 @@ export class Journal {
   }
 
   async #compact(): Promise<void> {
-    const oldest = this.#now() - this.#rememberMs;
+    const oldest = this.#oldestKnown();
     for (const [call, at] of this.#ended) if (at < oldest) this.#ended.delete(call);
     const records: JournalRecord[] = [
       ...[...this.#ended].map(([call, at]) => ({ kind: 'end' as const, call, at })),

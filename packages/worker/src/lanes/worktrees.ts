@@ -34,25 +34,36 @@ export function listWorktrees(pin: CheckoutPin): ListedWorktrees {
 
 /** Names beneath `<root>/.worktrees` that a call could send, sorted; whether they verify is not looked at. */
 export function worktreeNames(pin: CheckoutPin): string[] {
+  return [...worktreeBirths(pin).keys()];
+}
+
+/** The same names, each with what tells its folder from an earlier one that bore it: the inode and when it was made. */
+export function worktreeBirths(pin: CheckoutPin): ReadonlyMap<string, string> {
   const checkout = openCheckout(pin.root, pin);
   try {
     const entry = checkout.directory.find('.worktrees');
-    if (entry === undefined) return [];
+    if (entry === undefined) return new Map();
     if (entry.kind !== 'directory') {
       closeSync(entry.fd);
-      return [];
+      return new Map();
     }
     const folder = Directory.of(entry);
     try {
-      return folder
+      const names = folder
         .list()
         .filter(({ name, kind }) => kind !== 'file' && worktreeNameSchema.safeParse(name).success)
         .map(({ name }) => name)
         .sort();
+      return new Map(names.map((name) => [name, birthOf(folder, name)]));
     } finally {
       folder.close();
     }
   } finally {
     checkout.close();
   }
+}
+
+function birthOf(folder: Directory, name: string): string {
+  const stats = folder.look(name)?.stats;
+  return stats === undefined ? 'gone' : `${stats.ino} ${stats.birthtimeNs}`;
 }

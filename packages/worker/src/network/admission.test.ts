@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { NetworkPolicy } from '../environment/network-policy.js';
+import type { OpenNetwork } from '../environment/network-policy.js';
 import { admit, type Lookup } from './admission.js';
 import { isPublicAddress } from './public-address.js';
 import { parseConnectTarget } from './target.js';
 import { domain } from './testing/proxy-under-test.js';
 
-const allowed: NetworkPolicy = {
+const allowed: OpenNetwork = {
   kind: 'allowed',
   domains: [
     { host: 'registry.example', subdomains: false, ports: [80, 443] },
@@ -13,14 +13,10 @@ const allowed: NetworkPolicy = {
     domain('git.example', 8443),
   ],
 };
-const open: NetworkPolicy = { kind: 'public' };
+const open: OpenNetwork = { kind: 'public' };
 const publicAddress = '93.184.215.14';
 
-function ask(
-  policy: NetworkPolicy,
-  written: string,
-  lookup: Lookup = () => Promise.resolve([publicAddress]),
-) {
+function ask(policy: OpenNetwork, written: string, lookup: Lookup = () => Promise.resolve([publicAddress])) {
   const target = parseConnectTarget(written);
   if (target === undefined) throw new Error(`"${written}" is no target.`);
   return admit(target, policy, { lookup, permits: isPublicAddress });
@@ -103,10 +99,6 @@ describe('a connection', () => {
     );
   });
 
-  it('may be made to nothing where there is no network', async () => {
-    await expect(ask({ kind: 'none' }, 'example.org:443')).rejects.toMatchObject(forbidden('no network'));
-  });
-
   it('goes to what was checked: private answers are left out, and only such answers refuse it', async () => {
     const answering = (...addresses: string[]) =>
       ask(allowed, 'registry.example:443', () => Promise.resolve(addresses));
@@ -146,10 +138,41 @@ describe('a connection', () => {
   });
 
   it('that is denied says how the operator can allow it', async () => {
-    await expect(ask(allowed, 'new.example:443')).rejects.toThrow('add "new.example" to `network: allow:`');
-    await expect(ask(open, 'new.example:8443')).rejects.toThrow(
-      'add "new.example:8443" to `network: allow:`',
+    await expect(ask(allowed, 'new.example:443')).rejects.toThrow(
+      'The operator can allow it: add "new.example" to `network: allow:` in the environment\'s definition and restart the worker.',
     );
     await expect(ask(allowed, 'db:443')).rejects.toThrow('A name without a dot cannot be allowed.');
+  });
+
+  it('that is denied at another port of a public network says that a list has to take its place', async () => {
+    await expect(ask(open, 'new.example:8443')).rejects.toThrow(
+      'new.example:8443 is refused: a public network opens the ports 80 and 443 only. The operator can allow it: put `network: allow:` with "new.example:8443", and with every other domain that is needed, in place of `network: public` in the environment\'s definition and restart the worker.',
+    );
+    await expect(ask(open, '1.1.1.1:8443')).rejects.toThrow('An address cannot be allowed there');
+  });
+
+  it('that is denied by a network of its own names the repository whose it is', async () => {
+    await expect(ask({ ...allowed, repository: 'libs/api' }, 'new.example:443')).rejects.toThrow(
+      'add "new.example" to `network: allow:` of the repository "libs/api" in the environment\'s definition',
+    );
+    await expect(ask({ ...open, repository: 'libs/api' }, 'new.example:8443')).rejects.toThrow(
+      'in place of `network: public` of the repository "libs/api" in the environment\'s definition',
+    );
+  });
+
+  it('goes to what could be judged, and where nothing could it is no denial', async () => {
+    const target = parseConnectTarget('registry.example:443');
+    if (target === undefined) throw new Error('It is a target.');
+    const answering = (...addresses: string[]) =>
+      admit(target, allowed, {
+        lookup: () => Promise.resolve(addresses),
+        permits: (address) =>
+          address.includes(':') ? Promise.reject(new Error('ESERVFAIL')) : isPublicAddress(address),
+      });
+    expect(await answering('2606:4700:4700::1111', publicAddress)).toEqual([publicAddress]);
+    await expect(answering('2606:4700:4700::1111', '10.0.0.1')).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining('cannot be reached: the name service did not say') as string,
+    });
   });
 });

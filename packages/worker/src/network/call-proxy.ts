@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { NetworkPolicy } from '../environment/network-policy.js';
+import type { OpenNetwork } from '../environment/network-policy.js';
 import { admit, type Resolution } from './admission.js';
 import { connectTo, idleTimeoutMs } from './connect.js';
 import { DenialList, type Denials } from './denials.js';
@@ -34,7 +34,7 @@ const headersTimeoutMs = 10_000;
  * tunnel. Nothing of the content is looked at or kept.
  */
 export class CallProxy {
-  readonly #policy: NetworkPolicy;
+  readonly #policy: OpenNetwork;
   readonly #resolution: Resolution;
   readonly #denials = new DenialList();
   readonly #sockets = new Set<Socket>();
@@ -45,7 +45,7 @@ export class CallProxy {
   #closed = false;
 
   /** @param headersMs How long a client may take to send what goes before a body, in milliseconds. */
-  constructor(policy: NetworkPolicy, resolution: Resolution, headersMs = headersTimeoutMs) {
+  constructor(policy: OpenNetwork, resolution: Resolution, headersMs = headersTimeoutMs) {
     this.#policy = policy;
     this.#resolution = { ...resolution, lookup: fewAtOnce(resolution.lookup, mostLookups) };
     this.#http = createServer({

@@ -11,7 +11,10 @@ export const machineResolution: Resolution = {
   permits: (address) => isPublic(address, translated),
 };
 
-/** Whether an address is public, and so is the one that it carries to a translator of this network. */
+/**
+ * Whether an address is public, and so is the one that it carries to a translator of this network. Rejects where nobody
+ * can say whether there is a translator.
+ */
 export async function isPublic(address: string, translator: TranslatedAddresses): Promise<boolean> {
   if (!isPublicAddress(address)) return false;
   const carried = await translator.carriedBy(address);

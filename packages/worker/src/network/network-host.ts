@@ -1,5 +1,5 @@
 import type { Server } from 'node:net';
-import type { NetworkPolicy } from '../environment/network-policy.js';
+import type { OpenNetwork } from '../environment/network-policy.js';
 import type { Denials } from './denials.js';
 
 /** The network of one running call. */
@@ -17,5 +17,5 @@ export interface NetworkHost {
    *
    * @throws {CodelanesError} `COMMAND_UNAVAILABLE`; the call has no network then and must not be started.
    */
-  open(listener: Server, policy: NetworkPolicy): Promise<CallNetwork>;
+  open(listener: Server, policy: OpenNetwork): Promise<CallNetwork>;
 }

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { CodelanesError } from '@codelanes/protocol';
-import type { NetworkPolicy } from '../environment/network-policy.js';
+import type { OpenNetwork } from '../environment/network-policy.js';
 import { noDenials } from './denials.js';
 import { findPerl, listenerProgram } from './listener-program.js';
 import type { FromProxies, ToProxies } from './messages.js';
@@ -30,7 +30,7 @@ export class NetworkProcess implements NetworkHost {
     this.#entry = entry;
   }
 
-  async open(listener: Server, policy: NetworkPolicy): Promise<CallNetwork> {
+  async open(listener: Server, policy: OpenNetwork): Promise<CallNetwork> {
     if (this.#proxies?.ended !== false) this.#proxies = new Proxies(this.#entry);
     const proxies = this.#proxies;
     const call = ++this.#calls;

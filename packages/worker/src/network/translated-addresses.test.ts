@@ -5,6 +5,8 @@ import { TranslatedAddresses } from './translated-addresses.js';
 /** A translator of a provider, whose prefix looks public. */
 const behind = (...answers: readonly string[]) => new TranslatedAddresses(() => Promise.resolve(answers));
 
+const answered = (code: string) => Object.assign(new Error(`queryAaaa ${code} ipv4only.arpa`), { code });
+
 describe('addresses that a translator of the network carries', () => {
   // The addresses of ipv4only.arpa and of 10.0.0.1 for each length of a prefix.
   it.each([
@@ -35,14 +37,34 @@ describe('addresses that a translator of the network carries', () => {
     expect(await isPublic('2a00:1450:4001::200e', translator)).toBe(true);
   });
 
-  it('are none in IPv4, in what is no address, and where nobody answers', async () => {
-    const silent = new TranslatedAddresses(() => Promise.reject(new Error('ENOTFOUND')));
-    for (const address of ['8.8.8.8', 'example.org', '2a01:4f8:122:344::a00:1']) {
-      expect(await silent.carriedBy(address)).toBeUndefined();
-    }
-    expect(await isPublic('8.8.8.8', silent)).toBe(true);
-    expect(await isPublic('10.0.0.1', silent)).toBe(false);
-  });
+  it.each(['ENODATA', 'ENOTFOUND'])(
+    'are none in IPv4, in what is no address, and where the answer is %s',
+    async (code) => {
+      const without = new TranslatedAddresses(() => Promise.reject(answered(code)));
+      for (const address of ['8.8.8.8', 'example.org', '2a01:4f8:122:344::a00:1']) {
+        expect(await without.carriedBy(address)).toBeUndefined();
+      }
+      expect(await isPublic('8.8.8.8', without)).toBe(true);
+      expect(await isPublic('10.0.0.1', without)).toBe(false);
+    },
+  );
+
+  it.each(['ESERVFAIL', 'ETIMEOUT', 'ECONNREFUSED', 'EREFUSED'])(
+    'are not known after %s: no IPv6 address passes for public, IPv4 goes on, and the next connection asks again',
+    async (code) => {
+      const answers = [
+        () => Promise.reject(answered(code)),
+        () => Promise.resolve(['2a01:4f8:122:344::c000:aa']),
+      ];
+      const translator = new TranslatedAddresses(() => answers.shift()?.() ?? Promise.resolve([]));
+      await expect(isPublic('2a01:4f8:122:344::a00:1', translator)).rejects.toMatchObject({ code });
+      expect(await isPublic('8.8.8.8', translator)).toBe(true);
+      expect(answers).toHaveLength(1);
+      expect(await isPublic('2a01:4f8:122:344::a00:1', translator)).toBe(false);
+      expect(await isPublic('2a01:4f8:122:344::808:808', translator)).toBe(true);
+      expect(answers).toEqual([]);
+    },
+  );
 
   it('are looked for once in a while, and not for IPv4', async () => {
     let now = 0;

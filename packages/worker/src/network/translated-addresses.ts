@@ -5,6 +5,8 @@ import ipaddr from 'ipaddr.js';
 /** A name that every translator answers for, and the IPv4 addresses that it has (RFC 7050). */
 const wellKnownName = 'ipv4only.arpa';
 const wellKnownAddresses: ReadonlySet<string> = new Set(['192.0.0.170', '192.0.0.171']);
+/** What a resolver says of a name that has no such address, or does not exist: there is no translator. */
+const meaningNone: ReadonlySet<string> = new Set(['ENODATA', 'ENOTFOUND']);
 /** How long what was found counts, in milliseconds. */
 const keptMs = 10 * 60_000;
 /** Where the four bytes of the IPv4 address lie for each length of a prefix, in bytes; byte 8 is none of them (RFC 6052). */
@@ -22,7 +24,7 @@ interface Prefix {
   readonly place: readonly number[];
 }
 
-/** All IPv6 addresses of a name; rejects where it has none or nobody answers. */
+/** All IPv6 addresses of a name; rejects with the code of the resolver where it has none or nobody answers. */
 export type ResolveIPv6 = (name: string) => Promise<readonly string[]>;
 
 /**
@@ -39,7 +41,11 @@ export class TranslatedAddresses {
     this.#now = now;
   }
 
-  /** The IPv4 address in an IPv6 one; `undefined` in every other address, and where there is no translator. */
+  /**
+   * The IPv4 address in an IPv6 one; `undefined` in every other address, and where there is no translator.
+   *
+   * @throws what the resolver answered where that leaves it open whether there is one; the next call asks again.
+   */
   async carriedBy(address: string): Promise<string | undefined> {
     if (isIP(address) !== 6 || !ipaddr.IPv6.isValid(address)) return undefined;
     const bytes = ipaddr.IPv6.parse(address).toByteArray();
@@ -51,14 +57,22 @@ export class TranslatedAddresses {
 
   #prefixes(): Promise<readonly Prefix[]> {
     if (this.#found === undefined || this.#found.until < this.#now()) {
-      const prefixes = this.#resolve(wellKnownName).then(
-        (addresses) => addresses.flatMap(prefixesOf),
-        // Where there is no translator, nobody has an IPv6 address for it.
-        () => [],
-      );
-      this.#found = { until: this.#now() + keptMs, prefixes };
+      const found = { until: this.#now() + keptMs, prefixes: this.#find() };
+      found.prefixes.catch(() => {
+        if (this.#found === found) this.#found = undefined;
+      });
+      this.#found = found;
     }
     return this.#found.prefixes;
+  }
+
+  async #find(): Promise<readonly Prefix[]> {
+    try {
+      return (await this.#resolve(wellKnownName)).flatMap(prefixesOf);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && meaningNone.has(String(error.code))) return [];
+      throw error;
+    }
   }
 }
 

@@ -163,9 +163,9 @@ export class GatedSandbox {
 
   async #openNetwork(): Promise<CallNetwork | undefined> {
     const { listener } = this.#spawned;
-    return listener === undefined
-      ? undefined
-      : this.#networkHost?.open(await listener, this.#options.policy.network);
+    const { network } = this.#options.policy;
+    if (listener === undefined || network.kind === 'none') return undefined;
+    return this.#networkHost?.open(await listener, network);
   }
 
   /** All that must be done before the command may run, beside the building of its sandbox. */

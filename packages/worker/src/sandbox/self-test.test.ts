@@ -37,7 +37,7 @@ describe('the self-test', () => {
     expect(readdirSync(shared.state).filter((name) => name.startsWith('self-test-'))).toEqual([]);
   });
 
-  it('says what a wall lets through [T17]', async () => {
+  it('says what a wall lets through', async () => {
     const bwrap = fakeBwrap(
       'weak',
       'kept=(); for word in "$@"; do case $word in --unshare-user | --disable-userns) ;; *) kept+=("$word") ;; esac; done\n' +

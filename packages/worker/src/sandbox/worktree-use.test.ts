@@ -68,7 +68,7 @@ describe('a worktree lane is let in', () => {
 });
 
 describe('two lanes at once', () => {
-  it('commit 100 times each in one long shell per lane, and nothing is lost [L26] [T11]', async () => {
+  it('commit 100 times each in one long shell per lane, and nothing is lost [L26]', async () => {
     const busy = new LaneFixture();
     try {
       const script = 'for i in $(seq 100); do echo $i > n && git add n && git commit -qm $i || exit 1; done';

@@ -40,7 +40,7 @@ async function run(
     throw error;
   },
 ): Promise<Ran> {
-  const states = SetupStates.open(definition, fixture.state, ['a']);
+  const states = SetupStates.open(definition, fixture.state, new Map([['a', 'its birth']]));
   const opened = openWorktree(pinCheckout(fixture.root), 'a');
   const facts = worktreeLane(opened);
   try {

@@ -7,10 +7,12 @@ import { pinCheckout } from '../lanes/checkout.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { makeSampleRepository, type SampleRepository } from '../lanes/testing/sample-repository.js';
 import { openWorktree } from '../lanes/verify.js';
+import { worktreeBirths } from '../lanes/worktrees.js';
 import { setupHash, worktreeMark } from './setup-key.js';
 import { readRecords, type EndedRecord, type SetupRecord } from './setup-record.js';
 import { SetupStates } from './setup-states.js';
 
+const there = new Map([['a', 'its birth']]);
 const setup: RepositorySetup = { command: 'npm ci', timeoutMs: 1_000 };
 let repository: SampleRepository;
 let stateDir: string;
@@ -48,19 +50,19 @@ function running(): SetupRecord {
 
 describe('how far a worktree is with its setup', () => {
   it('is unready until a run of that very definition ended well there, and stays ready over a restart', async () => {
-    const states = SetupStates.open(setup, stateDir, ['a']);
+    const states = SetupStates.open(setup, stateDir, there);
     expect(states.of(worktree())).toEqual({ state: 'unready' });
     await states.keep('a', running());
     expect(states.of(worktree())).toEqual({ state: 'unready' });
     await states.keep('a', ready());
     expect(states.of(worktree())).toEqual({ state: 'ready' });
-    expect(SetupStates.open(setup, stateDir, ['a']).of(worktree())).toEqual({ state: 'ready' });
-    const changed = SetupStates.open({ ...setup, command: 'npm install' }, stateDir, ['a']);
+    expect(SetupStates.open(setup, stateDir, there).of(worktree())).toEqual({ state: 'ready' });
+    const changed = SetupStates.open({ ...setup, command: 'npm install' }, stateDir, there);
     expect(changed.of(worktree())).toEqual({ state: 'unready' });
   });
 
   it('[T51] is not taken over by a worktree that is made anew under the same name', async () => {
-    const states = SetupStates.open(setup, stateDir, ['a']);
+    const states = SetupStates.open(setup, stateDir, there);
     await states.keep('a', ready());
     for (let round = 0; round < 5; round += 1) {
       repository.git('worktree', 'remove', '.worktrees/a');
@@ -72,25 +74,25 @@ describe('how far a worktree is with its setup', () => {
   });
 
   it('is unready after a worker that died in the middle, and its setup is wanted at once', async () => {
-    const states = SetupStates.open(setup, stateDir, ['a']);
+    const states = SetupStates.open(setup, stateDir, there);
     await states.keep('a', running());
-    const after = SetupStates.open(setup, stateDir, ['a']);
+    const after = SetupStates.open(setup, stateDir, there);
     expect(after.of(worktree())).toEqual({ state: 'unready' });
     expect(after.wanted).toEqual(['a']);
-    expect(SetupStates.open(setup, stateDir, []).wanted).toEqual([]);
+    expect(SetupStates.open(setup, stateDir, new Map()).wanted).toEqual([]);
   });
 
   it('is unready where its record cannot be read', async () => {
-    const states = SetupStates.open(setup, stateDir, ['a']);
+    const states = SetupStates.open(setup, stateDir, there);
     await states.keep('a', ready());
     writeFileSync(join(states.folderOf('a'), 'setup.json'), '{"version":');
-    expect(SetupStates.open(setup, stateDir, ['a']).of(worktree())).toEqual({ state: 'unready' });
+    expect(SetupStates.open(setup, stateDir, there).of(worktree())).toEqual({ state: 'unready' });
   });
 
   it('[T51] wants worktrees that appear, and runs one setup however many ask for it', async () => {
-    const states = SetupStates.open(setup, stateDir, []);
-    states.look(['a']);
-    states.look(['a']);
+    const states = SetupStates.open(setup, stateDir, new Map());
+    states.look(there);
+    states.look(there);
     expect(states.wanted).toEqual(['a']);
     let runs = 0;
     const begin = async () => {
@@ -103,14 +105,24 @@ describe('how far a worktree is with its setup', () => {
     expect(states.wanted).toEqual([]);
   });
 
+  it('[T51] wants a worktree that one command removed and made anew under its name', () => {
+    const states = SetupStates.open(setup, stateDir, worktreeBirths(pinCheckout(repository.root)));
+    states.look(worktreeBirths(pinCheckout(repository.root)));
+    expect(states.wanted).toEqual([]);
+    repository.git('worktree', 'remove', '.worktrees/a');
+    repository.git('worktree', 'add', '-q', '.worktrees/a', 'lane/a');
+    states.look(worktreeBirths(pinCheckout(repository.root)));
+    expect(states.wanted).toEqual(['a']);
+  });
+
   it('is unready again when an operator retries it, unless it is under way', async () => {
-    const states = SetupStates.open(setup, stateDir, ['a']);
+    const states = SetupStates.open(setup, stateDir, there);
     await states.keep('a', { ...begun(), endedAt: 1, state: 'failed', reason: 'No.', logEnd: '' });
     expect(states.of(worktree())).toMatchObject({ state: 'failed', record: { reason: 'No.' } });
     expect(await states.retry('a')).toBe(true);
     expect(states.of(worktree())).toEqual({ state: 'unready' });
     expect(states.wanted).toEqual(['a']);
-    expect(SetupStates.open(setup, stateDir, ['a']).wanted).toEqual(['a']);
+    expect(SetupStates.open(setup, stateDir, there).wanted).toEqual(['a']);
     const run = states.run(worktree(), async () => {
       await states.keep('a', ready());
       return ready();
@@ -122,10 +134,10 @@ describe('how far a worktree is with its setup', () => {
   });
 
   it('forgets worktrees that have been gone for a week, and their logs', async () => {
-    const states = SetupStates.open(setup, stateDir, ['a']);
+    const states = SetupStates.open(setup, stateDir, there);
     await states.keep('a', { ...begun(), endedAt: 1, state: 'ready', leftRunning: [] });
     await states.keep('b', { ...begun(), endedAt: Date.now(), state: 'ready', leftRunning: [] });
-    const again = SetupStates.open(setup, stateDir, []);
+    const again = SetupStates.open(setup, stateDir, new Map());
     expect(again.wanted).toEqual([]);
     expect([...readRecords(stateDir).keys()]).toEqual(['b']);
   });

@@ -41,16 +41,17 @@ export class SetupStates {
   readonly #running = new Map<string, Promise<EndedRecord>>();
   /** Worktrees whose setup is to run without a command that waits for it. */
   readonly #wanted = new Set<string>();
-  readonly #seen: Set<string>;
+  /** The worktrees of the last look, as `worktreeBirths` tells them apart. */
+  #seen: ReadonlyMap<string, string>;
   /** Programs that a setup left running, until somebody is told. */
   readonly #leftRunning = new Map<string, readonly string[]>();
 
-  private constructor(setup: RepositorySetup, stateDir: string, worktrees: readonly string[]) {
+  private constructor(setup: RepositorySetup, stateDir: string, worktrees: ReadonlyMap<string, string>) {
     this.setup = setup;
     this.#stateDir = stateDir;
     this.#hash = setupHash(setup);
     this.#records = new Map(readRecords(stateDir));
-    this.#seen = new Set(worktrees);
+    this.#seen = worktrees;
     for (const [name, { state }] of this.#records) {
       // No run outlives its worker, and nobody knows how far that one came.
       const isUnfinished = state === 'running' || state === 'interrupted';
@@ -61,9 +62,9 @@ export class SetupStates {
   /**
    * Opens what an earlier worker knew.
    *
-   * @param worktrees those that are there now.
+   * @param worktrees those that are there now, each with what tells it from an earlier one of its name.
    */
-  static open(setup: RepositorySetup, stateDir: string, worktrees: readonly string[]): SetupStates {
+  static open(setup: RepositorySetup, stateDir: string, worktrees: ReadonlyMap<string, string>): SetupStates {
     const states = new SetupStates(setup, stateDir, worktrees);
     states.#forgetRemoved();
     return states;
@@ -95,11 +96,13 @@ export class SetupStates {
     return [...this.#wanted];
   }
 
-  /** Tells which worktrees are there now, and wants the setup of those that were not there at the last look. */
-  look(worktrees: readonly string[]): void {
-    for (const name of worktrees) if (!this.#seen.has(name)) this.#wanted.add(name);
-    this.#seen.clear();
-    for (const name of worktrees) this.#seen.add(name);
+  /**
+   * Tells which worktrees are there now, and wants the setup of those that were not there at the last look, or that
+   * were made anew since.
+   */
+  look(worktrees: ReadonlyMap<string, string>): void {
+    for (const [name, birth] of worktrees) if (this.#seen.get(name) !== birth) this.#wanted.add(name);
+    this.#seen = worktrees;
   }
 
   noLongerWanted(name: string): void {

@@ -2,7 +2,6 @@ import {
   assertLaneAdvertised,
   CodelanesError,
   describeLane,
-  errorCodeSchema,
   isInstructionRead,
   laneKey,
   laneOf,
@@ -21,6 +20,7 @@ import { capabilitiesOf, sharedReads } from './offer.js';
 import { LaneSetups, LaneUnready } from './lane-setups.js';
 import { performCall, type CallToPerform } from './perform-call.js';
 import { SandboxesAhead } from './sandboxes-ahead.js';
+import { rejected } from './rejected.js';
 import { notPaused, Scripts, type ScriptsOptions } from './scripts.js';
 import type { ServedRoot } from './served-root.js';
 import { treeOf } from './served-tree.js';
@@ -167,8 +167,7 @@ export class CallDesk {
     try {
       admitted = this.#asRequested(told);
     } catch (error) {
-      this.#settle(told, rejected(error));
-      void this.#scripts.kill(told.callId);
+      this.#refuse(told, error);
       return;
     }
     const { root, assignment } = admitted;
@@ -222,10 +221,16 @@ export class CallDesk {
       case 'quarantined': {
         const why = root.quarantine.blocks(assignment.lane)?.reason ?? 'It is quarantined.';
         const message = `The lane ${describeLane(assignment.lane)} is closed. ${why}`;
-        this.#settle(assignment, rejected(new CodelanesError('WORKSPACE_QUARANTINED', message), root));
-        void this.#scripts.kill(assignment.callId);
+        this.#refuse(assignment, new CodelanesError('WORKSPACE_QUARANTINED', message), root);
       }
     }
+  }
+
+  /** A script that has half run is refused as one that was ended: by another code its caller would repeat it whole. */
+  #refuse(told: Assignment, why: unknown, root?: ServedRoot): void {
+    const isHalfRun = told.request.operation === 'resume_script' && CodelanesError.is(why);
+    this.#settle(told, rejected(isHalfRun ? notPaused(why.message) : why, root));
+    void this.#scripts.kill(told.callId);
   }
 
   async #run(admitted: Omit<CallToPerform, 'stopwatch'>): Promise<void> {
@@ -292,15 +297,4 @@ function traceOf({ callId, requestId, traceparent }: Assignment) {
 
 function leaseOf({ callId, generation, token }: Assignment): Lease {
   return { callId, generation, token };
-}
-
-/** Sentences for the operator name places of this machine; to a caller the root is called by its id. */
-function rejected(error: unknown, root?: ServedRoot): Settlement {
-  if (CodelanesError.is(error)) {
-    const code = errorCodeSchema.parse(error.code);
-    const shown = root === undefined ? error.message : error.message.replaceAll(root.path, root.id);
-    return { status: 'rejected', error: { code, message: shown.slice(0, limits.errorMessageLength) } };
-  }
-  const message = 'The worker met a fault of its own; its log says more.';
-  return { status: 'rejected', error: { code: 'INTERNAL_FAULT', message } };
 }

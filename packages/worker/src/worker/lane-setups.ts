@@ -1,7 +1,7 @@
 import { CodelanesError, describeLane, laneKey, laneSchema, limits } from '@codelanes/protocol';
 import type { Lane, Report, SetupResult } from '@codelanes/protocol';
 import type { Logger } from 'pino';
-import { worktreeNames } from '../lanes/worktrees.js';
+import { worktreeBirths } from '../lanes/worktrees.js';
 import { watchRetries } from '../setup/retries.js';
 import { runSetup } from '../setup/run-setup.js';
 import { worktreeMark } from '../setup/setup-key.js';
@@ -130,7 +130,7 @@ export class LaneSetups {
     for (const repository of own === undefined ? repositoriesBeneath(root, lane) : [own]) {
       if (repository.setups === undefined) continue;
       try {
-        repository.setups.look(worktreeNames(repository.layout.pin));
+        repository.setups.look(worktreeBirths(repository.layout.pin));
       } catch (error) {
         // A checkout that does not verify has no lanes.
         if (!CodelanesError.is(error)) throw error;

@@ -13,7 +13,7 @@ import { hostProcesses } from '../lanes/processes.js';
 import { Quarantine } from '../lanes/quarantine.js';
 import { MachineLock } from '../lanes/machine-lock.js';
 import { RootLock, rootKey } from '../lanes/root-lock.js';
-import { worktreeNames } from '../lanes/worktrees.js';
+import { worktreeBirths } from '../lanes/worktrees.js';
 import { findSharedCache, type SharedCache } from '../sandbox/shared-cache.js';
 import { SetupStates } from '../setup/setup-states.js';
 import type { Layout, ServedRepository, TreeOfTrees } from './served-tree.js';
@@ -118,7 +118,7 @@ function servedRepository(root: Root, declared: RepositoryRequest, stateDir: str
     definition,
     stateDir: folder,
     slots,
-    setups: setup && SetupStates.open(setup, folder, worktreeNames(pin)),
+    setups: setup && SetupStates.open(setup, folder, worktreeBirths(pin)),
   };
 }
 

@@ -2,14 +2,16 @@ import { callStateSchema } from '@codelanes/protocol';
 import type { Follower, Progress } from '../store.js';
 import { readCallEnd } from './call-end.js';
 import type { Heard, HeardCalls } from './heard-calls.js';
-import type { RedisProcesses } from './redis-processes.js';
+import type { LostSeconds } from './lost-seconds.js';
+import type { Presence } from './presence.js';
 import type { Wakes } from './wakes.js';
 import type { WorkerScripts } from './worker-scripts.js';
 
 interface Parts {
-  readonly scripts: WorkerScripts;
-  readonly wakes: Wakes;
-  readonly processes: RedisProcesses;
+  readonly scripts: Pick<WorkerScripts, 'run'>;
+  readonly wakes: Pick<Wakes, 'onCall'>;
+  readonly processes: { lostSecondsOf(workerId: string): Pick<LostSeconds, 'endOf'> };
+  readonly presence: Pick<Presence, 'begin'>;
 }
 
 /** Follows the calls of this process: what news of a call tell is not asked of Redis again. */
@@ -48,7 +50,11 @@ export class Followers {
   }
 
   #read(callId: string, workerId: string, heard: Heard): Progress {
-    if ('state' in heard) return { how: 'open', state: heard.state };
+    if ('state' in heard) {
+      // Whoever sees a call through says that it lives while that waits, also where the news that it came back was lost.
+      if (heard.state === 'waiting') this.#parts.presence.begin(workerId);
+      return { how: 'open', state: heard.state };
+    }
     return this.#parts.processes.lostSecondsOf(workerId).endOf(workerId, callId, readCallEnd(heard.end));
   }
 }

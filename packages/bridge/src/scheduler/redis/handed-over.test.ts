@@ -53,6 +53,16 @@ describe('a call that Redis says left the queue', () => {
   });
 });
 
+it('may have run where it runs for long while many others end', () => {
+  const handedOver = heard('running');
+  for (let ended = 0; ended < 10_001; ended += 1) {
+    for (const state of ['delivered', 'settled']) handedOver.hear(`short-${ended}`, state);
+  }
+  handedOver.connectionLost();
+  handedOver.connected(true);
+  expect(handedOver.endOf('call', withdrawn)).toMatchObject({ how: 'interrupted' });
+});
+
 it('leaves every other end as it is', () => {
   const handedOver = heard('running');
   handedOver.connectionLost();

@@ -508,7 +508,9 @@ function store.expectReplica(call)
     return
   end
   local member = 'a|' .. replica
-  if not dueAt[member] and not redis.call('ZSCORE', dueKey, member) then store.setDue(member, worker.now + replicaSilent) end
+  if dueAt[member] or redis.call('ZSCORE', dueKey, member) then return end
+  local silentSince = call.state == 'reserved' and tonumber(call.since) or worker.now
+  store.setDue(member, math.max(silentSince + replicaSilent, worker.now + replicaSilent / 2))
 end
 function store.toWaiting(call, withheld)
   store.leave(call)
@@ -1271,7 +1273,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 7,
-    sha1: 'b6f0328eff317680c17dc69da5553c6f9954c502',
+    sha1: '19b7623546066c75a97d55b8fe515cf3c559cb64',
     text: [
       given,
       worker,
@@ -1317,7 +1319,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: 'd45edaae15d96385245a50201a4cf89b829ddfca',
+    sha1: '9b9b41ed3c3627a4fbe7881d0adcf2d58c1b34db',
     text: [
       given,
       worker,
@@ -1344,7 +1346,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '3fbcea24f0da29009119ab2d405186fb0185363a',
+    sha1: 'f4bae06f3e5968cbccca5655efa30d90140663d2',
     text: [
       given,
       worker,
@@ -1373,7 +1375,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '854cba632f9d1d2be595753e6aa1cc94b2a4ccad',
+    sha1: '9fc990599c469f07b5e43f1479ff01e6bd0a90a5',
     text: [
       given,
       worker,
@@ -1401,7 +1403,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: '32a3ccd54b4fe41d436c1148befc390bc85bcbe0',
+    sha1: 'afc69d504305127f5ca63399d7ef3ce4478e7f9c',
     text: [
       given,
       worker,
@@ -1434,7 +1436,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '48d4ac02325cab98a6f9e76db25e232e4930fd3d',
+    sha1: 'f98d331365f781ae9033a927b6df49546e959f69',
     text: [
       given,
       worker,
@@ -1461,7 +1463,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: 'bd6683142410ca5bc1bbe9c406b44c7ae3b5f8dc',
+    sha1: '77d88808d103f7672edf454a77650873a72afb46',
     text: [
       given,
       worker,
@@ -1534,7 +1536,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: '75d217b00f74ccb6fbf8bdd728667853ff8e1028',
+    sha1: '29c2c64789e9160cd5d6279bed475f3721aa4646',
     text: [
       given,
       worker,
@@ -1587,7 +1589,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: '236af819c1a18822f3c85c5f42d064b75103ca7f',
+    sha1: '4d36f172c54286478f570c94b991036fbc13e5b5',
     text: [
       given,
       worker,
@@ -1628,7 +1630,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '7b53ab27b39ee455b924744316a6105ce52a71b7',
+    sha1: '3660825e880910def01f78d36275b48bd85ecfb5',
     text: [
       given,
       worker,
@@ -1669,7 +1671,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: '167341279388186b39bcdcb7ce1580ec9f38f8e7',
+    sha1: '67b00582c2697cb99d33fc14cbaa5d543b78a80e',
     text: [
       given,
       worker,
@@ -1696,7 +1698,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   progress: {
     keys: 6,
-    sha1: 'fa06a3ccac59c93b92e63635eb44045c77b4d100',
+    sha1: '464c201823824703715dd559974c987ef9e167db',
     text: [
       given,
       worker,
@@ -1722,7 +1724,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
   },
   register: {
     keys: 6,
-    sha1: '868e9a8b1d76f5838217b7c4088a507122c7baf1',
+    sha1: '3657ddb83e3cb13552e39ebc8fd0e49b0e53c45d',
     text: [
       given,
       worker,
@@ -1822,7 +1824,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '4d44c601c52fb224ca4d165704904ba7bac0ce55',
+    sha1: 'f3ba3adeb330e8f07df52e4142a437245de55308',
     text: [
       given,
       worker,
@@ -1862,7 +1864,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: '13bd5123fa7740ed052297f921c56561249a0017',
+    sha1: '51391dd98c5fc47130303c58ac11a4bf85e98f57',
     text: [
       given,
       worker,
@@ -1936,7 +1938,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '674c2b23cad2a11700f8e98ce6ef71c007cab707',
+    sha1: '47770e536629068fb6ff5d3eef2660a325c4e427',
     text: [
       given,
       worker,
@@ -1974,7 +1976,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: 'be58d24a95b4014f2ba192bcb755d1411b3fa368',
+    sha1: '1991ceeef7833447205136b78dca8bfc2d383653',
     text: [
       given,
       worker,
@@ -2024,7 +2026,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 7,
-    sha1: 'dd9d1a4e8b97646e26a14b8fba4d765dab89f6e3',
+    sha1: 'de9a77baa35f6fef22a55d401886ac6c9a9f88e6',
     text: [
       given,
       worker,
@@ -2064,7 +2066,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 7,
-    sha1: '1646e1bedb0e7d0a58b31b8d42fba04242514499',
+    sha1: 'ff53f2168d5f367d5d3f5e768bf547c49920ee01',
     text: [
       given,
       worker,
@@ -2098,8 +2100,9 @@ if not request then
   request = { id = requestId, fingerprint = ARGV[21], queueWait = queueWait,
     call = store.newCall(durable, worker.now + tonumber(queueWait)) }
   redis.call('HSET', requestsKey, requestId, id .. '|' .. ARGV[21] .. '|' .. queueWait)
-  redis.call('PEXPIRE', requestsKey, lifeMs)
-  redis.call('HSET', workerKey, 'keepUntil', worker.now + lifeMs)
+  if redis.call('PTTL', requestsKey) < lifeMs then redis.call('PEXPIRE', requestsKey, lifeMs) end
+  local keepUntil = tonumber(redis.call('HGET', workerKey, 'keepUntil') or 0)
+  redis.call('HSET', workerKey, 'keepUntil', math.max(keepUntil, worker.now + lifeMs))
   worker.kept = 0
   store.enterQueue(request.call, ARGV[19])
 end
@@ -2110,7 +2113,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: 'a8d4aeeb4f5419c185c49bd54edf2264d357ef47',
+    sha1: '8505f42b2717a833215248c95256779805e5badc',
     text: [
       given,
       worker,
@@ -2135,7 +2138,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: '5192369d9b129694ec457db66501fac28555527c',
+    sha1: 'bcab56fba6ca91720f92f55c091fd75416207f30',
     text: [
       given,
       worker,
@@ -2164,7 +2167,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: 'e71bfb2c36477c50305af2f1ce39b2186f3e94fd',
+    sha1: 'ec5cafc4b45a3a5bc66b241e03cefea023dfd832',
     text: [
       given,
       worker,
@@ -2202,7 +2205,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'bfecd3d2aec509d31c865bac66ea590be3e8b95b',
+    sha1: 'bf6995aa54fabf3c94ff9fe614acb234f1013f39',
     text: [
       given,
       worker,

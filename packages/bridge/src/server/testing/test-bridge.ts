@@ -28,6 +28,8 @@ export interface Sending {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The address of this machine that it comes from. */
+  readonly from?: string | undefined;
   /** The answer is no JSON. */
   readonly isText?: boolean | undefined;
 }
@@ -55,13 +57,14 @@ export class TestBridge {
     return this.#bridge.close();
   }
 
-  send(path: string, { as, method, body, headers, signal, isText }: Sending = {}): Promise<Answer> {
+  send(path: string, { as, method, body, headers, signal, from, isText }: Sending = {}): Promise<Answer> {
     const payload = typeof body === 'string' ? body : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const outgoing = httpRequest({
         host: '127.0.0.1',
         port: this.#bridge.port,
         path,
+        localAddress: from,
         agent: false,
         method: method ?? (body === undefined ? 'GET' : 'POST'),
         headers: {

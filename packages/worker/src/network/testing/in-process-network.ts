@@ -1,5 +1,5 @@
 import type { Server } from 'node:net';
-import type { NetworkPolicy } from '../../environment/network-policy.js';
+import type { OpenNetwork } from '../../environment/network-policy.js';
 import type { Resolution } from '../admission.js';
 import { CallProxy } from '../call-proxy.js';
 import { findPerl, listenerProgram } from '../listener-program.js';
@@ -15,7 +15,7 @@ export class InProcessNetwork implements NetworkHost {
     this.#resolution = resolution;
   }
 
-  open(listener: Server, policy: NetworkPolicy): Promise<CallNetwork> {
+  open(listener: Server, policy: OpenNetwork): Promise<CallNetwork> {
     const proxy = new CallProxy(policy, this.#resolution);
     proxy.serve(listener);
     return Promise.resolve({ close: () => Promise.resolve(proxy.close()) });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { DomainPattern, NetworkPolicy } from '../../environment/network-policy.js';
+import type { DomainPattern, OpenNetwork } from '../../environment/network-policy.js';
 import type { Resolution } from '../admission.js';
 import { CallProxy } from '../call-proxy.js';
 import type { Denials } from '../denials.js';
@@ -17,7 +17,7 @@ export class ProxyUnderTest {
   }
 
   static async start(
-    policy: NetworkPolicy,
+    policy: OpenNetwork,
     resolution: Resolution,
     headersMs?: number,
   ): Promise<ProxyUnderTest> {

@@ -1,6 +1,6 @@
 import { callStateSchema, isWorkspaceToolRequest } from '@codelanes/protocol';
 import type { DurableView } from '../../durable-requests.js';
-import { readCallEnd, readWaited } from '../call-end.js';
+import { readCallEnd } from '../call-end.js';
 import { readBody } from '../deliveries.js';
 import type { ReplyReader } from '../reply-reader.js';
 import { readReason } from '../views.js';
@@ -40,9 +40,7 @@ function readStanding(principal: string, values: ReplyReader): DurableView['stan
       throw new Error('a durable request is never a script');
     case 'settled':
     case 'withdrawn':
-    case 'interrupted': {
-      const stored = values.text();
-      return { state: 'ended', end: readCallEnd(stored), waited: readWaited(stored, { principal }) };
-    }
+    case 'interrupted':
+      return { state: 'ended', end: readCallEnd(values.text(), { principal }) };
   }
 }

@@ -149,10 +149,13 @@ describe('a durable request', () => {
     const view = await replica().durable.view('ann', 'request-1');
     expect(view?.stands).toEqual({
       state: 'ended',
-      end: { how: 'withdrawn', why: 'deadline' },
-      waited: {
-        waitedMs: 10_000,
-        waitedFor: { position: 1, blockers: [{ lane: a, ageMs: 10_000, state: 'running' }] },
+      end: {
+        how: 'withdrawn',
+        why: 'deadline',
+        waited: {
+          waitedMs: 10_000,
+          waitedFor: { position: 1, blockers: [{ lane: a, ageMs: 10_000, state: 'running' }] },
+        },
       },
     });
     expect(JSON.stringify(view)).not.toContain(running);
@@ -252,6 +255,25 @@ describe('a durable request', () => {
     for (const [, ms] of ofWorker) expect(ms).toBeGreaterThan(24 * hour);
   });
 
+  it('is kept for as long as it may take, also where one with a shorter life comes after it', async () => {
+    const store = replica();
+    await worker.run(a);
+    const lives = () =>
+      server.ask(async (client) => ({
+        requests: Math.max(
+          ...(await Promise.all(
+            (await client.keys(`durable-${prefixes}:*requests*`)).map((key) => client.pttl(key)),
+          )),
+        ),
+        worker: await client.pttl(`durable-${prefixes}:{worker}`),
+      }));
+    await submit(store, request('long', {}, { queueWaitMs: 48 * hour }));
+    await submit(store, request('short', {}, { queueWaitMs: 1_000 }));
+    const { requests, worker: ofWorker } = await lives();
+    expect(requests).toBeGreaterThan(72 * hour);
+    expect(ofWorker).toBeGreaterThan(72 * hour);
+  });
+
   it('keeps its name for as long as it is kept, and a refused one lets go of it within a minute', async () => {
     const store = replica({ principalQueueLength: 1 });
     await worker.run(a);
@@ -267,21 +289,25 @@ describe('a durable request', () => {
     expect(refusedLives).toBeLessThanOrEqual(60_000);
   });
 
-  it('gives way to newer ones, from the oldest that has ended on, where too many are kept', async () => {
-    const store = replica();
-    const endOne = async (id: string) => {
-      clock.advance(1);
-      const view = await submit(store, request(id, { lane: a }));
-      await worker.fetch();
-      await worker.settle(view.callId);
-    };
-    for (let made = 0; made < 1_000; made += 1) await endOne(`request-${made}`);
-    expect(await store.durable.view('ann', 'request-0')).toBeDefined();
-    await endOne('one-more');
-    expect(await store.durable.view('ann', 'request-0')).toBeUndefined();
-    expect(await store.durable.view('ann', 'request-999')).toBeDefined();
-    expect(await store.durable.view('ann', 'one-more')).toBeDefined();
-  });
+  it(
+    'gives way to newer ones, from the oldest that has ended on, where too many are kept',
+    { timeout: 60_000 },
+    async () => {
+      const store = replica();
+      const endOne = async (id: string) => {
+        clock.advance(1);
+        const view = await submit(store, request(id, { lane: a }));
+        await worker.fetch();
+        await worker.settle(view.callId);
+      };
+      for (let made = 0; made < 1_000; made += 1) await endOne(`request-${made}`);
+      expect(await store.durable.view('ann', 'request-0')).toBeDefined();
+      await endOne('one-more');
+      expect(await store.durable.view('ann', 'request-0')).toBeUndefined();
+      expect(await store.durable.view('ann', 'request-999')).toBeDefined();
+      expect(await store.durable.view('ann', 'one-more')).toBeDefined();
+    },
+  );
 });
 
 it('refuses a durable request of a worker that nobody knows', async () => {

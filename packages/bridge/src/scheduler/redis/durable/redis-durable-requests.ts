@@ -30,6 +30,8 @@ interface Parts {
   readonly settings: SchedulerSettings;
   readonly whereabouts: CallWhereabouts;
   readonly processes: RedisProcesses;
+  /** Resolves when changes of that worker are heard from here on. */
+  readonly hearOf: (workerId: string) => Promise<void>;
 }
 
 /**
@@ -49,7 +51,9 @@ export class RedisDurableRequests implements DurableRequests {
   async submit(request: NewDurableRequest): Promise<SubmittedRequest | Refused> {
     const { requestId, fingerprint, queueWaitMs, call } = request;
     const { workerId, executionMs } = call;
-    const { scripts, keys, settings, whereabouts } = this.#parts;
+    const { scripts, keys, settings, whereabouts, hearOf } = this.#parts;
+    // What is handed over to the worker is known here even where Redis forgets it.
+    await hearOf(workerId);
     const principal = storedText(call.principal);
     const lifeMs = durableEndKeptMs + queueWaitMs + executionMs + slackMs;
     const holder = await this.#requests.claim(principal, requestId, workerId);
@@ -80,7 +84,7 @@ export class RedisDurableRequests implements DurableRequests {
       this.#requests.keep(principal, requestId, workerId, lifeMs),
       whereabouts.claim(view.callId, workerId, lifeMs),
     ]);
-    return { ok: true, view };
+    return { ok: true, view: this.#asKnown(view) };
   }
 
   view(principal: string, requestId: string): Promise<DurableView | undefined> {
@@ -99,12 +103,19 @@ export class RedisDurableRequests implements DurableRequests {
     const principal = storedText(principalName);
     const workerId = await this.#requests.workerOf(principal, requestId);
     if (workerId === undefined) return undefined;
-    const { scripts, keys } = this.#parts;
+    const { scripts, keys, hearOf } = this.#parts;
+    await hearOf(workerId);
     const requestsKey = keys.requestsOf(workerId, principal);
     const { values } = await scripts.run(script, workerId, [requestId], [requestsKey]);
     const view = readRequest({ requestId, workerId, principal }, values);
-    if (view?.stands.state !== 'ended') return view;
-    const end = this.#parts.processes.lostSecondsOf(workerId).endOf(workerId, view.callId, view.stands.end);
-    return { ...view, stands: { ...view.stands, end } };
+    return view === undefined ? undefined : this.#asKnown(view);
+  }
+
+  /** A Redis that came back without its last seconds may say of a call that ran that it left the queue. */
+  #asKnown(view: DurableView): DurableView {
+    const { callId, workerId, stands } = view;
+    if (stands.state !== 'ended') return view;
+    const end = this.#parts.processes.lostSecondsOf(workerId).endOf(workerId, callId, stands.end);
+    return { ...view, stands: { state: 'ended', end } };
   }
 }

@@ -26,9 +26,11 @@ if not request then
   request = { id = requestId, fingerprint = ARGV[21], queueWait = queueWait,
     call = store.newCall(durable, worker.now + tonumber(queueWait)) }
   redis.call('HSET', requestsKey, requestId, id .. '|' .. ARGV[21] .. '|' .. queueWait)
-  redis.call('PEXPIRE', requestsKey, lifeMs)
+  -- A request with a short life does not shorten that of those before it.
+  if redis.call('PTTL', requestsKey) < lifeMs then redis.call('PEXPIRE', requestsKey, lifeMs) end
   -- An idle worker is not forgotten before the last of its durable requests is.
-  redis.call('HSET', workerKey, 'keepUntil', worker.now + lifeMs)
+  local keepUntil = tonumber(redis.call('HGET', workerKey, 'keepUntil') or 0)
+  redis.call('HSET', workerKey, 'keepUntil', math.max(keepUntil, worker.now + lifeMs))
   worker.kept = 0
   store.enterQueue(request.call, ARGV[19])
 end

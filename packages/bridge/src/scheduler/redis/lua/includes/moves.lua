@@ -25,8 +25,9 @@ function store.leave(call)
   elseif call.state == 'reserved' or store.leaseOf(call) then store.vacate(call.id) end
 end
 
--- A bridge that stopped saying that it lives, as it had nothing in the queue, has a while to begin again. A durable
--- request leaves the queue at its deadline instead, whoever lives.
+-- A bridge that stopped saying that it lives, as it had nothing in the queue, has a while to begin again: counted from
+-- when the call was reserved, as a dead one has been silent since, but never too short for a living one to be heard.
+-- A durable request leaves the queue at its deadline instead, whoever lives.
 function store.expectReplica(call)
   local replica = call.replica
   if replica == '' then return end
@@ -35,7 +36,9 @@ function store.expectReplica(call)
     return
   end
   local member = 'a|' .. replica
-  if not dueAt[member] and not redis.call('ZSCORE', dueKey, member) then store.setDue(member, worker.now + replicaSilent) end
+  if dueAt[member] or redis.call('ZSCORE', dueKey, member) then return end
+  local silentSince = call.state == 'reserved' and tonumber(call.since) or worker.now
+  store.setDue(member, math.max(silentSince + replicaSilent, worker.now + replicaSilent / 2))
 end
 
 function store.toWaiting(call, withheld)
