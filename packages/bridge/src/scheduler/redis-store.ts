@@ -155,7 +155,6 @@ export class RedisStore implements SchedulerStore {
       settings,
       whereabouts: this.#whereabouts,
       processes: this.#processes,
-      hearOf: (workerId) => this.#wakes.hearOf(workerId),
     });
     this.#wakes = new Wakes(subscriber, keys, clock, this.#name.id, {
       onNews: (news) => {

@@ -30,8 +30,6 @@ interface Parts {
   readonly settings: SchedulerSettings;
   readonly whereabouts: CallWhereabouts;
   readonly processes: RedisProcesses;
-  /** Resolves when changes of that worker are heard from here on. */
-  readonly hearOf: (workerId: string) => Promise<void>;
 }
 
 /**
@@ -51,9 +49,7 @@ export class RedisDurableRequests implements DurableRequests {
   async submit(request: NewDurableRequest): Promise<SubmittedRequest | Refused> {
     const { requestId, fingerprint, queueWaitMs, call } = request;
     const { workerId, executionMs } = call;
-    const { scripts, keys, settings, whereabouts, hearOf } = this.#parts;
-    // What is handed over to the worker is known here even where Redis forgets it.
-    await hearOf(workerId);
+    const { scripts, keys, settings, whereabouts } = this.#parts;
     const principal = storedText(call.principal);
     const lifeMs = durableEndKeptMs + queueWaitMs + executionMs + slackMs;
     const holder = await this.#requests.claim(principal, requestId, workerId);
@@ -103,8 +99,7 @@ export class RedisDurableRequests implements DurableRequests {
     const principal = storedText(principalName);
     const workerId = await this.#requests.workerOf(principal, requestId);
     if (workerId === undefined) return undefined;
-    const { scripts, keys, hearOf } = this.#parts;
-    await hearOf(workerId);
+    const { scripts, keys } = this.#parts;
     const requestsKey = keys.requestsOf(workerId, principal);
     const { values } = await scripts.run(script, workerId, [requestId], [requestsKey]);
     const view = readRequest({ requestId, workerId, principal }, values);
