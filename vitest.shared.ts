@@ -8,7 +8,10 @@ export default defineConfig({
     include: ['src/**/*.test.ts'],
     restoreMocks: true,
     unstubEnvs: true,
-    testTimeout: 20_000,
+    // Bounds for what hangs, not for what is slow: a busy machine may stop any process for seconds.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // `npm test` counts from these reports; turbo keeps them, so that a cached green still counts.
     ...(process.env['CODELANES_TEST_REPORTS'] === '1' && {
       reporters: ['default', 'json'],

@@ -18,9 +18,11 @@ export default mergeConfig(
   shared,
   defineConfig({
     test: {
-      // Real processes on a busy machine take their time: two files at once fill two cores.
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // A test starts a whole deployment, some many: their bounds are for what hangs.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      expect: { poll: { timeout: 60_000 } },
+      // Two files at once fill two cores.
       maxWorkers: 2,
       sequence: { sequencer: LongBeforeLarge },
     },

@@ -5,32 +5,36 @@
  * brings what only tests need as well.
  */
 import { buildAll } from './setup/build.mjs';
-import { nodeFault } from './setup/node-version.mjs';
-import { ensurePackageManager, packageManagerFault } from './setup/package-manager.mjs';
+import { thisMachine } from './setup/machine.mjs';
+import { installPackageManager, wantedPackageManager } from './setup/package-manager.mjs';
+import { planSetup } from './setup/plan.mjs';
 import { runQuietly } from './setup/run.mjs';
-import {
-  installSystemPackages,
-  missingSystemPackages,
-  systemPackagesFault,
-} from './setup/system-packages.mjs';
+import { installSystemPackages } from './setup/system-packages.mjs';
 
 const say = process.argv.includes('--quiet') ? () => undefined : console.log;
 
 function setup() {
-  const missing = missingSystemPackages({ forTests: process.argv.includes('--tests') });
-  const faults = [nodeFault(), systemPackagesFault(missing), packageManagerFault()].filter(
-    (fault) => fault !== undefined,
-  );
-  if (faults.length > 0) {
-    console.error(faults.join('\n'));
+  const plan = planSetup(thisMachine(), { forTests: process.argv.includes('--tests') });
+  if (plan.faults.length > 0) {
+    console.error(plan.faults.join('\n'));
     console.error('Nothing was changed. Run this again afterwards.');
     return false;
   }
-  if (missing.length > 0) {
-    say(`Installing ${missing.join(', ')} …`);
-    if (!installSystemPackages(missing)) return false;
+  if (carryOut(plan)) return true;
+  console.error('Mend what stands above, and run this again: what was done stays done.');
+  return false;
+}
+
+/** @param {import('./setup/plan.mjs').Plan} plan */
+function carryOut({ systemPackages, packageManager }) {
+  if (systemPackages.length > 0) {
+    say(`Installing ${systemPackages.join(', ')} …`);
+    if (!installSystemPackages(systemPackages)) return false;
   }
-  if (!ensurePackageManager(say)) return false;
+  if (packageManager) {
+    say(`Installing ${wantedPackageManager} …`);
+    if (!installPackageManager()) return false;
+  }
   say('Installing packages and building; the first time takes a minute or two …');
   if (!runQuietly('Installing packages', 'pnpm', ['install', '--frozen-lockfile'])) return false;
   if (!buildAll()) return false;

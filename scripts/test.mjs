@@ -3,7 +3,7 @@
  * check that is no test counts as one failure where it fails, so that "0 failed" always means green.
  */
 import { rmSync } from 'node:fs';
-import { findReports, readReports, testedPackages } from './test/reports.mjs';
+import { findReports, readReports, testedFolders } from './test/reports.mjs';
 import { runInSight } from './setup/run.mjs';
 
 const turbo = (/** @type {string[]} */ ...args) => [
@@ -14,6 +14,7 @@ const turbo = (/** @type {string[]} */ ...args) => [
   '--log-order=grouped',
 ];
 
+const scriptTests = { name: 'tests of scripts', args: ['exec', 'vitest', 'run', '--root', 'scripts'] };
 /** Two packages at once: on two cores vitest gives each of them one process. */
 const unitTests = {
   name: 'tests of packages',
@@ -36,6 +37,7 @@ const rounds = [
       { name: 'types', args: ['run', 'typecheck'] },
       { name: 'format', args: ['run', 'format:check'] },
       { name: 'unused code (knip)', args: ['run', 'knip'] },
+      scriptTests,
       { name: 'packing (publint, attw)', args: turbo('check:pack', '--continue', '--concurrency=1') },
     ],
   ],
@@ -60,12 +62,13 @@ for (const sides of rounds) {
   );
 }
 
-const { passed, failed, silent } = readReports(testedPackages());
+const { passed, failed, silent } = readReports(testedFolders());
 for (const failure of failed) console.log(`✗ ${failure}`);
 for (const folder of silent) console.log(`✗ ${folder}: its tests left no report`);
 for (const name of failedChecks) console.log(`✗ check: ${name}`);
 
-const isOfTests = (/** @type {string} */ name) => [unitTests.name, endToEndTests.name].includes(name);
+const isOfTests = (/** @type {string} */ check) =>
+  [scriptTests, unitTests, endToEndTests].some(({ name }) => name === check);
 const otherChecks = failedChecks.filter((name) => !isOfTests(name)).length;
 const unexplained = failedChecks.some(isOfTests) && failed.length + silent.length === 0 ? 1 : 0;
 const failures = failed.length + silent.length + otherChecks + unexplained;

@@ -215,7 +215,7 @@ describe('random JSON', () => {
     expect(await deployment.caller().run('cat file.txt >/dev/null', 'a')).toMatchObject({ timedOut: false });
     expect(deployment.worker?.log).not.toContain('a call failed in the worker');
     expect(deployment.bridge?.log).not.toContain('the bridge failed');
-  }, 60_000);
+  }, 280_000);
 });
 
 const keys = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallLog, logging } from './rig/call-log.js';
 import { asCaller, Cli } from './rig/cli.js';
-import { Deployment, quickClocks } from './rig/deployment.js';
+import { Deployment, steadyClocks } from './rig/deployment.js';
 import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
 
@@ -10,7 +10,7 @@ let deployment: Deployment;
 
 beforeAll(async () => {
   repository = Repository.create('a', 'b');
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks });
+  deployment = await Deployment.start(repository, { slots: 2, ...steadyClocks });
 });
 afterAll(async () => {
   await deployment.stop();
@@ -44,6 +44,7 @@ describe('a bridge that is killed in the middle of a command', () => {
     expect(stderr).toContain('The outcome is unknown.');
     expect(stderr).toContain('It is not run again by itself');
     await deployment.startBridge();
+    await deployment.untilServed();
     const next = await exec('a', logging('next', 1)).ended;
     expect(next).toMatchObject({ status: 0 });
     await untilGone(marker);
@@ -64,6 +65,7 @@ describe('a bridge that is killed in the middle of a command', () => {
     expect([status, waited.status]).toEqual([123, 123]);
     expect(waited.stderr).toContain('most likely never started');
     await deployment.startBridge();
+    await deployment.untilServed();
     expect(await exec('b', logging('later', 1)).ended).toMatchObject({ status: 0 });
     const log = CallLog.read(fileOf('b'));
     expect(log.call('waits')).toMatchObject({ begins: 0 });
@@ -83,6 +85,7 @@ describe('a bridge that is killed in the middle of a command', () => {
     expect(unreachable.status).toBe(125);
     expect(unreachable.stderr).toContain('Nothing ran');
     await deployment.startBridge();
+    await deployment.untilServed();
     expect(await exec('a', logging('afterwards', 1)).ended).toMatchObject({ status: 0 });
     expect(CallLog.read(fileOf('a')).meetings).toEqual([]);
   });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCallId } from './rig/caller.js';
 import { asAdmin, asCaller, Cli } from './rig/cli.js';
@@ -71,7 +70,7 @@ describe('a caller that goes away', () => {
     const words = ['exec', '--worktree', 'a', '--', stubborn(marker)];
     const call = Cli.start(words, { environment: asCaller(deployment) });
     await untilSleeping(marker);
-    await sleep(100);
+    await deployment.caller().lanesOnce(({ running }) => running.some(({ state }) => state === 'running'));
     const { status, stderr } = await call.end('SIGINT');
     expect(status).toBe(130);
     expect(stderr).toContain('the command was stopped');

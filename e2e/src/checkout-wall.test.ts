@@ -197,8 +197,8 @@ describe('the audit after a call at the checkout', () => {
     const failed = await caller.run('echo ../evil > .git/commondir; exit 3');
     expect(failed.exitCode).toBe(3);
     expect(failed.stderr).toContain('".git/commondir" was made by the command and has been removed');
-    const late = await caller.run('echo ../evil > .git/commondir; sleep 30', undefined, {
-      more: { timeoutMs: 300 },
+    const late = await caller.run('echo ../evil > .git/commondir; sleep 100', undefined, {
+      more: { timeoutMs: 6_000 },
     });
     expect(late).toMatchObject({ timedOut: true, exitCode: null });
     expect(late.stderr).toContain('".git/commondir" was made by the command and has been removed');

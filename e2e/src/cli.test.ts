@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallLog, logging, loggingUntil } from './rig/call-log.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   state = join(repository.folder, 'state');
   up = Cli.start(['up', '--root', repository.root, '--port', '0', '--state', state, '--allow-root']);
   await up.said('These facts are kept in');
-}, 30_000);
+});
 afterAll(async () => {
   await up.end('SIGKILL');
   repository.remove();
@@ -63,9 +63,15 @@ describe('codelanes up', () => {
   });
 
   it('[L22] runs commands of two worktrees side by side, each with its own output and status', async () => {
+    const work = 'pwd >&2; touch began; until [ -e both ]; do sleep 0.05; done';
     const inLane = (lane: string, status: number) =>
-      exec('--worktree', lane, '--', `${stamped('pwd >&2; sleep 1.5')}; exit ${status}`).ended;
-    const [a, b] = await Promise.all([inLane('a', 0), inLane('b', 3)]);
+      exec('--worktree', lane, '--', `${stamped(work)}; exit ${status}`).ended;
+    const calls = Promise.all([inLane('a', 0), inLane('b', 3)]);
+    for (const lane of ['a', 'b']) {
+      await expect.poll(() => existsSync(repository.path('began', lane))).toBe(true);
+    }
+    for (const lane of ['a', 'b']) writeFileSync(repository.path('both', lane), '');
+    const [a, b] = await calls;
     expect([a.status, b.status]).toEqual([0, 3]);
     expect([a.stderr, b.stderr]).toEqual(['a', 'b'].map((lane) => `${repository.path('', lane)}\n`));
     expect(overlap(spanOf(a), spanOf(b))).toBe(true);
@@ -74,11 +80,15 @@ describe('codelanes up', () => {
   it('shows why a call waits, and since when', async () => {
     const running = exec('--worktree', 'a', '--', loggingUntil('runs', 'go'));
     await CallLog.untilWorking(fileOf('a'), 'runs');
+    // A worker tells a start a little later.
+    const lanesOf = (...words: readonly string[]) => Cli.run(['lanes', '--state', state, ...words]);
+    const told = async () => (await lanesOf('--json')).stdout;
+    await expect.poll(told).toMatch(/"state": ?"running"/u);
     const waits = exec('--', 'true');
     await waits.said(
       /call [0-9a-f]{32} for repo waits behind the call [0-9a-f]{32} running in repo\/\.worktrees\/a for /,
     );
-    const lanes = await Cli.run(['lanes', '--state', state]);
+    const lanes = await lanesOf();
     expect(lanes.stdout).toMatch(
       /RUNS IN[^]*repo\/\.worktrees\/a +execute_command +running[^]*WAITS FOR[^]*repo +execute_command/,
     );
@@ -102,6 +112,8 @@ describe('codelanes up', () => {
       await up.said(`The ${name} ended (SIGKILL); starting it again.`);
       await up.said(new RegExp(`The ${name} is back \\(process \\d+\\)`));
       await untilGone(marker);
+      // A bridge that has just been started knows its worker a moment later.
+      await expect.poll(async () => (await exec('--', 'true').ended).status).toBe(0);
       expect(await exec('--worktree', 'a', '--', logging(`after-${name}`, 1)).ended).toMatchObject({
         status: 0,
       });
@@ -110,7 +122,6 @@ describe('codelanes up', () => {
       expect(log.meetings).toEqual([]);
       expect(log.call(id)).toMatchObject({ begins: 1, ends: 0 });
     },
-    40_000,
   );
 
   it('says of calls that cannot be sent what is wrong and that nothing ran', async () => {

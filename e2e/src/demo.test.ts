@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 it('shows that lanes run side by side, that the checkout waits for them, and that the wall holds, and leaves nothing', async () => {
-  const { status, stdout } = await Cli.run(['demo'], { environment: { TMPDIR: folder } });
+  const { status, stdout } = await Cli.run(['demo', '--pace', '2'], { environment: { TMPDIR: folder } });
   expect(stdout).not.toContain('NOT TRUE');
   expect(stdout.match(/^✓ .*$/gmu)).toEqual([
     '✓ The commands in .worktrees/a and .worktrees/b ran at the same time.',
@@ -26,4 +26,4 @@ it('shows that lanes run side by side, that the checkout waits for them, and tha
   expect(stdout.trimEnd()).toMatch(/Lanes were \d+\.\d\d times as fast\.$/u);
   expect(status).toBe(0);
   expect(readdirSync(folder)).toEqual([]);
-}, 180_000);
+}, 280_000);

@@ -4,7 +4,7 @@ import { listQuarantined } from '@codelanes/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallLog, logging, loggingUntil } from './rig/call-log.js';
 import { newCallId, type Answer } from './rig/caller.js';
-import { Deployment, quickClocks } from './rig/deployment.js';
+import { Deployment, steadyClocks } from './rig/deployment.js';
 import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
 
@@ -13,7 +13,7 @@ let deployment: Deployment;
 
 beforeAll(async () => {
   repository = Repository.create('a', 'b', 'c');
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks });
+  deployment = await Deployment.start(repository, { slots: 2, ...steadyClocks });
 });
 afterAll(async () => {
   await deployment.stop();
@@ -49,6 +49,8 @@ describe('a worker that is asked to stop', () => {
   });
 
   it('stops what outlasts the grace, with all its processes, and quarantines nothing', async () => {
+    await deployment.worker?.end('SIGTERM');
+    await deployment.startWorker({ shutdownGraceMs: 200 });
     const marker = newMarker();
     const answer = command('a', `trap '' TERM; setsid sleep ${marker} & sleep 100`);
     await untilSleeping(marker);
@@ -73,7 +75,7 @@ describe('a bridge that is asked to stop', () => {
     expect(await runs).toMatchObject({ status: 200, json: { exitCode: 0 } });
     await stopped;
     expect(CallLog.read(fileOf('c')).call('waits')).toMatchObject({ begins: 0 });
-    await deployment.startBridge();
+    await deployment.startBridge({ drainMs: 200 });
     await untilServed('c');
   });
 

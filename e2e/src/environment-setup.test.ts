@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -12,6 +11,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Cli } from './rig/cli.js';
 import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
+import { newMarker, processesWith, untilSleeping } from './rig/live-processes.js';
 
 const statusPath = '/v1/bridge/workers/w1/status';
 const serves = 'Worker w1 serves';
@@ -51,7 +51,7 @@ describe('the setup of an environment', () => {
       '    printf . >> runs',
     );
     const worker = deployment.beginWorker(2);
-    await expect.poll(() => existsSync(environment.path('begun')), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(environment.path('begun'))).toBe(true);
     expect(await isOnline()).toBe(false);
     writeFileSync(environment.path('go'), '');
     await worker.said(serves);
@@ -67,8 +67,8 @@ describe('the setup of an environment', () => {
     ['fails', 'command: "echo its own words >&2; exit 3"', 'Its setup ended with status 3.'],
     [
       'takes too long',
-      'command: echo its own words; sleep 600\n  timeoutMs: 3000',
-      'Its setup took longer than 3000 ms and was ended.',
+      'command: echo its own words; sleep 600\n  timeoutMs: 8000',
+      'Its setup took longer than 8000 ms and was ended.',
     ],
   ])(
     '[E12] [E13] that %s keeps the worker from serving, and the next start simply tries again',
@@ -117,9 +117,9 @@ describe('the setup of an environment', () => {
     const letGo = (name: string) => {
       writeFileSync(join(environment.folder, name, 'go'), '');
     };
-    await expect.poll(begun, { timeout: 30_000 }).toEqual(['first', 'second']);
+    await expect.poll(begun).toEqual(['first', 'second']);
     letGo('second');
-    await expect.poll(begun, { timeout: 30_000 }).toEqual(names);
+    await expect.poll(begun).toEqual(names);
     expect(await isOnline()).toBe(false);
     letGo('first');
     letGo('third');
@@ -144,23 +144,25 @@ describe('the setup of an environment', () => {
   });
 
   it('runs again after its worker was killed in the middle of it, and nothing of the first run is left', async () => {
-    define('setup:', '  command: "printf . >> runs; [ -e again ] || sleep 614"');
+    const marker = newMarker();
+    define('setup:', `  command: "printf . >> runs; [ -e again ] || sleep ${marker}"`);
     deployment.beginWorker(2);
-    await expect.poll(runs, { timeout: 30_000 }).toBe(1);
+    await untilSleeping(marker);
     await deployment.killWorker();
     writeFileSync(environment.path('again'), '');
     await deployment.startWorker(2);
     expect(runs()).toBe(2);
-    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toMatch(/^sleep 614$/mu);
+    expect(processesWith(marker)).toEqual([]);
   });
 
   it('is stopped with its worker', async () => {
-    define('setup: { command: printf . >> runs; sleep 613 }');
+    const marker = newMarker();
+    define(`setup: { command: printf . >> runs; sleep ${marker} }`);
     const worker = deployment.beginWorker(2);
-    await expect.poll(runs, { timeout: 30_000 }).toBe(1);
+    await untilSleeping(marker);
     const { stderr } = await worker.end('SIGTERM');
     expect(stderr).toContain('stopped before it had registered');
-    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toMatch(/^sleep 613$/mu);
+    expect(processesWith(marker)).toEqual([]);
   });
 
   it('[P1] [P11] is spared where its check holds, over restarts; commands neither see nor make its receipt', async () => {

@@ -3,18 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloningFolder } from '@codelanes/worker/cloning-folder';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Cli } from './rig/cli.js';
 import { EnvironmentDeployment, EnvironmentFolder } from './rig/environment.js';
 
-let disk: CloningFolder;
-beforeAll(async () => {
-  disk = await CloningFolder.make();
-});
-afterAll(async () => {
-  await disk.remove();
-});
-
+const disk = CloningFolder.forTests();
 let environment: EnvironmentFolder;
 let deployment: EnvironmentDeployment;
 /** Opened to commands for reading; the store lies in it. */
@@ -22,7 +15,7 @@ let opened: string;
 let store: string;
 
 beforeEach(async () => {
-  environment = new EnvironmentFolder(disk.path);
+  environment = new EnvironmentFolder(disk().path);
   environment.addRepository('.', 'a');
   opened = join(environment.folder, 'opened');
   store = join(opened, 'store');
@@ -125,7 +118,7 @@ describe('the snapshot of an environment’s setup', () => {
           const manifest = join(store, 'staging', name, 'manifest.json');
           return existsSync(manifest) && readFileSync(manifest, 'utf8').includes('"complete"');
         });
-      await expect.poll(isWritten, { timeout: 30_000 }).toBe(true);
+      await expect.poll(isWritten).toBe(true);
       await deployment.killWorker();
     } finally {
       process.kill(-(holder.pid ?? 0), 'SIGKILL');

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { successesOf } from './rig/attacks.js';
-import { newCallId, type Caller } from './rig/caller.js';
+import type { Caller } from './rig/caller.js';
 import { inheritedAs } from './rig/child.js';
 import { Deployment } from './rig/deployment.js';
 import { Listener } from './rig/listener.js';
@@ -126,7 +126,7 @@ describe.each([
       );
       // Whoever is on the host gets through, so the attacks are worth something.
       for (const attack of Object.values(attacks)) await onHost(attack);
-      expect([...listeners].filter(([, { connections }]) => connections === 0)).toEqual([]);
+      await expect.poll(() => [...listeners].filter(([, { connections }]) => connections === 0)).toEqual([]);
     } finally {
       for (const listener of listeners.values()) listener.close();
     }
@@ -155,7 +155,7 @@ describe.each([
   });
 
   it('[S4: 19] processes outside its sandbox', async () => {
-    const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
+    const bystander = spawn('sleep', ['600'], { stdio: 'ignore' });
     const { pid } = bystander;
     if (pid === undefined) throw new Error('no process to attack');
     try {
@@ -212,16 +212,19 @@ describe('commands of two worktrees', () => {
   it('[T42] listen on the same port at once, and neither reaches the other', async () => {
     const serve = (name: string): string =>
       `node -e '
-        const http = require("node:http");
+        const http = require("node:http"), fs = require("node:fs");
         http.createServer((_, reply) => reply.end("${name}")).listen(3000, "127.0.0.1", async () => {
-          await new Promise((resolve) => setTimeout(resolve, 500));
+          fs.writeFileSync("listens", "");
+          while (!fs.existsSync("both")) await new Promise((resolve) => setTimeout(resolve, 20));
           console.log(await (await fetch("http://127.0.0.1:3000")).text());
           process.exit();
         });'`;
-    const runs = await Promise.all([
-      caller.run(stamped(serve('a')), 'a'),
-      caller.run(stamped(serve('b')), 'b'),
-    ]);
+    const calls = Promise.all(['a', 'b'].map((name) => caller.run(stamped(serve(name)), name)));
+    for (const name of ['a', 'b']) {
+      await expect.poll(() => existsSync(repository.path('listens', name))).toBe(true);
+    }
+    for (const name of ['a', 'b']) writeFileSync(repository.path('both', name), '');
+    const runs = await calls;
     const [a, b] = runs.map(spanOf);
     if (a === undefined || b === undefined) throw new Error('two results');
     expect(overlap(a, b)).toBe(true);
@@ -231,15 +234,16 @@ describe('commands of two worktrees', () => {
 
 describe('a command of a worktree', () => {
   it('[S4: 19] does not see or end the processes of a sibling', async () => {
-    const callId = newCallId();
-    const sleeping = caller.run('sleep 1; echo survived', 'b', { callId });
-    await caller.until(callId, 'running');
+    const waits = 'touch begun; until [ -e over ]; do sleep 0.05; done; echo survived';
+    const waiting = caller.run(waits, 'b');
+    await expect.poll(() => existsSync(repository.path('begun', 'b'))).toBe(true);
     const attack = await caller.run(
       `cat /proc/*/cmdline | tr '\\0' ' ' | grep -c 'surviv[e]d'; kill -9 -1; pkill -9 sleep; true`,
       'a',
     );
     expect(attack.stdout === '0\n' || attack.signal === 'SIGKILL').toBe(true);
-    expect((await sleeping).stdout).toBe('survived\n');
+    writeFileSync(repository.path('over', 'b'), '');
+    expect((await waiting).stdout).toBe('survived\n');
   });
 
   it('[S4: 10] [S4: 12] [T08] plants no settings by which the Git of the operator at the root runs its code', async () => {

@@ -41,7 +41,8 @@ describe('two worktrees at once', () => {
   it('[L26] [T22] commit 100 times each, and nothing is lost', async () => {
     const script =
       'for i in $(seq 100); do echo $i > n && git add n && git commit -qm "n $i" || exit 1; done';
-    const runs = await Promise.all([caller.run(script, 'a'), caller.run(script, 'b')]);
+    const more = { timeoutMs: 290_000 };
+    const runs = await Promise.all(['a', 'b'].map((lane) => caller.run(script, lane, { more })));
     expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual([
       { exitCode: 0, stderr: '' },
       { exitCode: 0, stderr: '' },
@@ -51,7 +52,7 @@ describe('two worktrees at once', () => {
       expect(repository.git('log', '-1', '--format=%s', `lane/${lane}`)).toBe('n 100\n');
     }
     repository.git('fsck', '--strict', '--no-dangling');
-  });
+  }, 300_000);
 
   it('[L26] commit through calls of their own, each the next after the last', async () => {
     const commits = async (lane: string): Promise<void> => {

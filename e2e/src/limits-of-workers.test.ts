@@ -24,7 +24,7 @@ it('the queue of a worker holds 1,000 waiting calls, and refuses the next one, w
   const running = newCallId();
   const blocker = caller.run('while [ ! -e go ]; do sleep 0.05; done', 'a', {
     callId: running,
-    more: { timeoutMs: 120_000 },
+    more: { timeoutMs: 290_000 },
   });
   await caller.until(running, 'running');
   const leave = new AbortController();
@@ -34,7 +34,7 @@ it('the queue of a worker holds 1,000 waiting calls, and refuses the next one, w
       .caller(index % 2 === 0 ? 'caller' : 'other')
       .call(inA({ operation: 'execute_command', command: 'touch ran-from-queue' }), {
         signal: leave.signal,
-        queueWaitMs: 60_000,
+        queueWaitMs: 290_000,
       }),
   );
   const left = Promise.allSettled(waiting);
@@ -47,7 +47,7 @@ it('the queue of a worker holds 1,000 waiting calls, and refuses the next one, w
   writeFileSync(repository.path('go', 'a'), '');
   await blocker;
   expect((await caller.run('ls ran-from-queue', 'a')).exitCode).not.toBe(0);
-}, 60_000);
+}, 300_000);
 
 describe('a limit of a registration', () => {
   const workspace = { id: 'primary', name: 'n'.repeat(128) };

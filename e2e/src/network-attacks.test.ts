@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from './rig/caller.js';
@@ -110,15 +111,13 @@ describe('an attack by names and answers', () => {
       reached.push(request.url ?? '');
       response.end('secret\n');
     });
-    await listen(secret, 0, '127.0.0.3');
-    port = portOf(secret);
     redirecting = createServer((request, response) => {
       const [, to] = /^\/to\/(.*)$/u.exec(request.url ?? '') ?? [];
       if (to === undefined) response.end('open\n');
       else response.writeHead(302, { location: `http://${to}:${port}/` }).end();
     });
     // The same port, so that nothing but the address keeps a connection from the secret.
-    await listen(redirecting, port, '127.0.0.1');
+    port = await listenAtOnePort([secret, '127.0.0.3'], [redirecting, '127.0.0.1']);
     repository = Repository.create('a');
     const domains = names.map((name) => ({ host: `${name}.example`, subdomains: false, ports: [port] }));
     const root = {
@@ -174,10 +173,26 @@ describe('an attack by names and answers', () => {
   });
 });
 
+/** Has both listen at a port that is free at both addresses. */
+async function listenAtOnePort(
+  [first, firstHost]: readonly [Server, string],
+  [second, secondHost]: readonly [Server, string],
+): Promise<number> {
+  for (;;) {
+    await listen(first, 0, firstHost);
+    const free = portOf(first);
+    const isFree = await listen(second, free, secondHost).then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return free;
+    await new Promise((resolve) => first.close(resolve));
+  }
+}
+
 async function listen(server: Server, port: number, host: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
 }
 
 function portOf(server: Server): number {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BridgeOptions } from '@codelanes/bridge';
 import { Caller } from './rig/caller.js';
 import { Child } from './rig/child.js';
-import { Deployment, quickClocks } from './rig/deployment.js';
+import { Deployment, steadyClocks } from './rig/deployment.js';
 import { RedisServer } from './rig/redis-server.js';
 import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
@@ -23,7 +23,7 @@ let deployment: Deployment;
 
 beforeAll(async () => {
   repository = Repository.create(...lanes);
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks });
+  deployment = await Deployment.start(repository, { slots: 2, ...steadyClocks });
 });
 afterAll(async () => {
   await deployment.stop();
@@ -117,7 +117,7 @@ describe('a script in a lane', () => {
     const code = 'touch begun.txt; sleep 100; touch ended.txt';
     const headers = { 'x-librechat-code-request-id': requestId };
     const answer = scriptsIn('c').begin(code, {}, { headers });
-    await expect.poll(() => existsSync(repository.path('begun.txt', 'c')), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(repository.path('begun.txt', 'c'))).toBe(true);
     const cancelled = await scriptsIn('c').cancel(requestId);
     expect(cancelled).toMatchObject({ status: 202, json: { status: 'cancellation_requested' } });
     expect((await answer).json).toMatchObject({ code: 'EXECUTION_ABORTED' });
@@ -136,7 +136,7 @@ describe('a bridge that is killed between two tool calls of a script', () => {
     // Its worker, which keeps a frozen script for minutes, hears that nobody will let it go on.
     await untilGone(marker);
     const isBack = async () => (await deployment.caller().call(commandInD)).status;
-    await expect.poll(isBack, { timeout: 30_000 }).toBe(200);
+    await expect.poll(isBack).toBe(200);
     const answer = await scriptsIn('d').goOn(pause);
     expect(answer).toMatchObject({ status: 404, json: { code: 'CONTINUATION_NOT_FOUND' } });
     expect(linesOf('lines.txt', 'd')).toBe('1\n');
@@ -167,8 +167,8 @@ describe('two bridges of one Redis', () => {
     redis = await RedisServer.start();
     shared = Repository.create('a');
     second = await Deployment.start(shared, {
-      ...quickClocks,
-      bridge: { ...quickClocks.bridge, store: { kind: 'redis', url: redis.url } },
+      ...steadyClocks,
+      bridge: { ...steadyClocks.bridge, store: { kind: 'redis', url: redis.url } },
     });
   });
   afterAll(async () => {
@@ -184,7 +184,7 @@ describe('two bridges of one Redis', () => {
       port: 0,
       tokens: { callers: [caller, other], admin, worker },
       logLevel: 'warn',
-      ...quickClocks.bridge,
+      ...steadyClocks.bridge,
       store: { kind: 'redis', url: redis.url },
     } satisfies BridgeOptions);
     return { child, scripts: new ScriptCalls(new Caller(announced, caller, admin), 'a') };

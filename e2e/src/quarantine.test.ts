@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newCallId } from './rig/caller.js';
 import { asAdmin, Cli } from './rig/cli.js';
-import { Deployment, quickClocks } from './rig/deployment.js';
+import { Deployment, steadyClocks } from './rig/deployment.js';
 import { HeldSandbox } from './rig/held-sandbox.js';
 import { newMarker, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
@@ -14,7 +14,12 @@ let held: HeldSandbox | undefined;
 
 beforeAll(async () => {
   repository = Repository.create('a', 'b');
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks });
+  deployment = await Deployment.start(repository, {
+    slots: 2,
+    ...steadyClocks,
+    // As long as it takes until a process that will not go is taken for that.
+    worker: { ...steadyClocks.worker, goneWithinMs: 6_000 },
+  });
 });
 afterEach(async () => {
   await held?.free();

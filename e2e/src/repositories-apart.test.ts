@@ -87,7 +87,7 @@ describe('repositories of one environment, as people reported how theirs met', (
     const calls = [api, web].map((more) => caller.run(serve(more.repository), 'a', { more }));
     for (const { repository } of [api, web]) {
       const listening = environment.path(repository, '.worktrees/a/listening');
-      await expect.poll(() => existsSync(listening), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => existsSync(listening)).toBe(true);
     }
     for (const { repository } of [api, web])
       writeFileSync(environment.path(repository, '.worktrees/a/go'), '');

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCallId } from './rig/caller.js';
-import { Deployment, quickClocks } from './rig/deployment.js';
+import { Deployment, steadyClocks } from './rig/deployment.js';
 import { newMarker, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
 
@@ -13,7 +13,7 @@ let deployment: Deployment;
 beforeAll(async () => {
   repository = Repository.create('a');
   elsewhere = Repository.create('a');
-  deployment = await Deployment.start(repository, quickClocks);
+  deployment = await Deployment.start(repository, steadyClocks);
 });
 afterAll(async () => {
   await deployment.stop();

@@ -33,7 +33,7 @@ beforeAll(async () => {
   );
   deployment = await EnvironmentDeployment.start(environment, { slots: 2 });
   caller = deployment.caller();
-}, 60_000);
+});
 afterAll(async () => {
   await deployment.stop();
   environment.remove();

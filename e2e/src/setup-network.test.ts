@@ -43,7 +43,7 @@ beforeAll(async () => {
   const roots = [rootOfDefinition(loadDefinition(file), true)];
   const worker = { roots, stateDir: join(outside, 'state'), home: join(outside, 'home') };
   deployment = await Deployment.start(repository, { slots: 2, worker });
-}, 60_000);
+});
 afterAll(async () => {
   await deployment.stop();
   registry.stop();

@@ -94,7 +94,7 @@ const slots = 2;
 async function restingChildren(): Promise<number[]> {
   const children = () => childrenOf(deployment.worker?.pid ?? 0);
   await expect
-    .poll(() => children().filter(({ words: [program] }) => program?.endsWith('perl')), { timeout: 30_000 })
+    .poll(() => children().filter(({ words: [program] }) => program?.endsWith('perl')))
     .toHaveLength(slots);
   return children().map(({ pid }) => pid);
 }
@@ -346,7 +346,7 @@ describe('unusual worktrees that are sound are accepted', () => {
   it('[L25] and a command in one is seen among the processes that stand by', async () => {
     const children = await restingChildren();
     const afterCommand = () => caller.run('true', 'a').then(restingChildren);
-    await expect.poll(afterCommand, { timeout: 30_000 }).not.toEqual(children);
+    await expect.poll(afterCommand).not.toEqual(children);
   });
 
   it("[S5: metadata name is not the folder's] after a move, and where the name was taken", async () => {

@@ -40,7 +40,7 @@ function pathWithoutGit(): string {
   return folder;
 }
 
-describe('codelanes up', { timeout: 60_000 }, () => {
+describe('codelanes up', () => {
   it('says in sentences why the machine runs no commands, and so does whoever refuses one', async () => {
     up = Cli.start(words('--root', repository.root), { environment: { PATH: pathWithoutGit() } });
     await up.said(served);

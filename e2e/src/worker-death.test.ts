@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallLog, logging, loggingUntil } from './rig/call-log.js';
 import { newCallId, type Answer } from './rig/caller.js';
 import { asCaller, Cli } from './rig/cli.js';
-import { Deployment, quickClocks } from './rig/deployment.js';
+import { Deployment, steadyClocks } from './rig/deployment.js';
 import { newMarker, processesWith, untilGone, untilSleeping } from './rig/live-processes.js';
 import { Repository } from './rig/repository.js';
 
@@ -13,7 +13,7 @@ let deployment: Deployment;
 
 beforeAll(async () => {
   repository = Repository.create('a', 'b');
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks });
+  deployment = await Deployment.start(repository, { slots: 2, ...steadyClocks });
 });
 afterAll(async () => {
   await deployment.stop();
@@ -31,7 +31,10 @@ function exec(lane: string, command: string): Cli {
 function loggingCall(lane: string, id: string, steps: number): Promise<Answer> {
   return deployment
     .caller()
-    .call({ operation: 'execute_command', command: logging(id, steps), worktree: lane });
+    .call(
+      { operation: 'execute_command', command: logging(id, steps), worktree: lane, timeoutMs: 60_000 },
+      { queueWaitMs: 280_000 },
+    );
 }
 
 /** Whether what a caller was told is what the lane's log says. */
@@ -107,7 +110,7 @@ describe('a worker that is killed in the middle of a command', () => {
     for (const lane of ['a', 'b']) expect(logOf(lane).meetings).toEqual([]);
     expect(answers.filter(({ id, answer }) => !agrees(answer, id))).toEqual([]);
     for (const lane of ['a', 'b']) expect((await loggingCall(lane, `${lane}-after`, 1)).status).toBe(200);
-  }, 60_000);
+  }, 300_000);
 });
 
 describe('a worker that sleeps past its lease', () => {
@@ -150,11 +153,16 @@ it('[T71] [T76] renews through busy cores and a full thread pool, so that a call
   const busy = Repository.create('a', 'b');
   // One thread for all file work of the worker's, so that a few writers fill it.
   const environment = { ...process.env, UV_THREADPOOL_SIZE: '1' };
-  const starved = await Deployment.start(busy, { slots: 2, ...quickClocks, environment });
+  const starved = await Deployment.start(busy, { slots: 2, ...steadyClocks, environment });
   const caller = starved.caller();
   const spin = 'for i in 1 2; do (while :; do :; done) & done';
-  const command = `${spin}; ${logging('long', 300)}; sleep 3`;
-  const long = caller.call({ operation: 'execute_command', command, worktree: 'a' });
+  const command = `${spin}; ${logging('long', 300)}; sleep 20`;
+  const long = caller.call({
+    operation: 'execute_command',
+    command,
+    worktree: 'a',
+    timeoutMs: 120_000,
+  });
   let isOver = false;
   void long.then(() => (isOver = true));
   const content = 'x'.repeat(64 * 1024);
@@ -169,4 +177,4 @@ it('[T71] [T76] renews through busy cores and a full thread pool, so that a call
   expect(log.call('long')).toEqual({ id: 'long', begins: 1, ends: 1 });
   await starved.stop();
   busy.remove();
-}, 60_000);
+}, 180_000);

@@ -16,22 +16,38 @@ export const toolEnvironment = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', 
  * @param {string} title What it does, for the message.
  * @param {string} program
  * @param {readonly string[]} args
- * @param {Record<string, string>} [extra] Further variables of its environment.
  * @returns {boolean} Whether it ended with status 0.
  */
-export function runQuietly(title, program, args, extra = {}) {
+export function runQuietly(title, program, args) {
+  const { isGood, complain } = runUnseen(title, program, args);
+  if (!isGood) complain();
+  return isGood;
+}
+
+/**
+ * Runs a program to its end and shows nothing.
+ *
+ * @param {string} title What it does, for the message.
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {Record<string, string>} [extra] Further variables of its environment.
+ * @returns {{ isGood: boolean, complain: () => void }} Whether it ended with status 0; and what says of it that it
+ * failed, with all that it wrote.
+ */
+export function runUnseen(title, program, args, extra = {}) {
   const ended = spawnSync(program, args, {
     cwd: repositoryRoot,
     env: { ...toolEnvironment, ...extra },
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (ended.status === 0) return true;
-  console.error(ended.stdout ?? '');
-  console.error(ended.stderr ?? '');
-  const why = ended.error?.message ?? `status ${ended.status ?? ended.signal}`;
-  console.error(`${title} failed (${why}): ${[program, ...args].join(' ')}`);
-  return false;
+  const complain = () => {
+    console.error(ended.stdout ?? '');
+    console.error(ended.stderr ?? '');
+    const why = ended.error?.message ?? `status ${ended.status ?? ended.signal}`;
+    console.error(`${title} failed (${why}): ${[program, ...args].join(' ')}`);
+  };
+  return { isGood: ended.status === 0, complain };
 }
 
 /**

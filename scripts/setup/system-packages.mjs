@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { runQuietly } from './run.mjs';
+import { runUnseen } from './run.mjs';
 
 /** Programs that Codelanes runs, and the Debian package that brings each. */
 const needed = {
@@ -14,41 +12,35 @@ const needed = {
 const neededByTests = {
   'redis-server': 'redis-server',
   openssl: 'openssl',
+  curl: 'curl',
   'mkfs.xfs': 'xfsprogs',
   filefrag: 'e2fsprogs',
 };
 
-/** Programs for the keeper of a machine lie there; not everybody's PATH has it. */
-const systemFolders = ['/usr/sbin', '/sbin'];
-
-/** @param {string} program */
-export function isOnPath(program) {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...systemFolders];
-  return folders.some((folder) => existsSync(join(folder, program)));
-}
-
-const isRoot = process.getuid?.() === 0;
-
 /**
+ * @param {Pick<import('./machine.mjs').Machine, 'runs' | 'runsForRoot'>} machine
  * @param {{ forTests: boolean }} purpose
- * @returns {string[]} The packages whose program is not in PATH.
+ * @returns {string[]} The packages whose program is missing.
  */
-export function missingSystemPackages({ forTests }) {
-  return Object.entries({ ...needed, ...(forTests && neededByTests) })
-    .filter(([program]) => !isOnPath(program))
-    .map(([, name]) => name);
+export function missingSystemPackages({ runs, runsForRoot }, { forTests }) {
+  return [
+    ...Object.entries(needed).filter(([program]) => !runs(program)),
+    ...Object.entries(neededByTests).filter(([program]) => forTests && !runsForRoot(program)),
+  ].map(([, name]) => name);
 }
 
 /**
+ * @param {Pick<import('./machine.mjs').Machine, 'isRoot' | 'platform' | 'runs'>} machine
  * @param {readonly string[]} missing
  * @returns {string | undefined} Why the missing packages cannot be installed from here, and how to get them.
  */
-export function systemPackagesFault(missing) {
+export function systemPackagesFault({ isRoot, platform, runs }, missing) {
+  if (platform !== 'linux') {
+    return `Codelanes walls commands with bubblewrap, which needs Linux; this is ${platform}.`;
+  }
   if (missing.length === 0) return undefined;
-  if (process.platform !== 'linux')
-    return `Codelanes walls commands with bubblewrap, which needs Linux; this is ${process.platform}.`;
   const what = `Missing on this machine: ${missing.join(', ')}.`;
-  if (!isOnPath('apt-get')) return `${what}\nInstall them with the package manager of this system.`;
+  if (!runs('apt-get')) return `${what}\nInstall them with the package manager of this system.`;
   if (isRoot) return undefined;
   return `${what}\nInstall them with:\n  sudo apt-get update && sudo apt-get install -y ${missing.join(' ')}`;
 }
@@ -59,13 +51,14 @@ export function systemPackagesFault(missing) {
  */
 export function installSystemPackages(missing) {
   const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-  return (
-    runQuietly('Reading package lists', 'apt-get', ['update'], quiet) &&
-    runQuietly(
-      'Installing system packages',
-      'apt-get',
-      ['install', '-y', '--no-install-recommends', ...missing],
-      quiet,
-    )
-  );
+  // apt-get calls lists that it could not fetch a success otherwise.
+  const update = ['update', '-o', 'APT::Update::Error-Mode=any'];
+  const lists = runUnseen('Reading package lists', 'apt-get', update, quiet);
+  const install = ['install', '-y', '--no-install-recommends', ...missing];
+  const packages = runUnseen('Installing system packages', 'apt-get', install, quiet);
+  if (packages.isGood) return true;
+  // Lists of before may do, or those of another source. Where they do not, this is why.
+  if (!lists.isGood) lists.complain();
+  packages.complain();
+  return false;
 }

@@ -9,12 +9,12 @@ import { repositoryRoot } from '../setup/run.mjs';
  * @typedef {{ name: string, status: string, message: string, assertionResults: TestOutcome[] }} FileOutcome
  */
 
-/** @returns {string[]} The folders of the packages that have tests. */
-export function testedPackages() {
+/** @returns {string[]} The folders that have tests: packages, and that of these scripts. */
+export function testedFolders() {
   const groups = ['packages', 'apps'].flatMap((group) =>
     readdirSync(join(repositoryRoot, group)).map((name) => join(group, name)),
   );
-  return [...groups, 'e2e', 'bench']
+  return [...groups, 'e2e', 'bench', 'scripts']
     .filter((folder) => existsSync(join(repositoryRoot, folder, 'vitest.config.ts')))
     .map((folder) => join(repositoryRoot, folder));
 }
@@ -24,11 +24,11 @@ const reportOf = (folder) => join(folder, '.reports', 'vitest.json');
 
 /** @returns {string[]} The reports that stand there now. */
 export function findReports() {
-  return testedPackages().map(reportOf).filter(existsSync);
+  return testedFolders().map(reportOf).filter(existsSync);
 }
 
 /**
- * Sums up the reports of packages. A file that failed with no failed test in it (it could not be loaded)
+ * Sums up the reports of these folders. A file that failed with no failed test in it (it could not be loaded)
  * counts as one failure.
  *
  * @param {readonly string[]} folders

@@ -19,7 +19,7 @@ describe('the busy day through the scheduler', () => {
     },
   );
 
-  it('goes the same way on Redis, call by call', { timeout: 300_000 }, async () => {
+  it('goes the same way on Redis, call by call', { timeout: 600_000 }, async () => {
     const [, , fourSlots] = arrangements;
     const inMemory = await closing(memoryOnClock(), (on) => replay(calls, fourSlots, on));
     const onRedis = await inTemporaryFolder((folder) =>

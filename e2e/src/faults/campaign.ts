@@ -4,6 +4,7 @@ import { faultNames, faults } from './fault.js';
 import { Fleet } from './fleet.js';
 import { Load } from './load.js';
 import { Random } from './random.js';
+import { unlessStuck } from './stuck.js';
 import { someWork, type Work } from './work.js';
 
 export interface CampaignOptions {
@@ -40,10 +41,10 @@ export async function campaign(options: CampaignOptions): Promise<Findings> {
   const { bridges, seed } = options;
   const { commands: slots, files: filePool } = pools;
   const fleet = await Fleet.start({ bridges, workers, callers: terms.callers, slots, filePool }, random);
+  const load = new Load(fleet.entrance.url, fleet.bridges.tokens);
   try {
-    const load = new Load(fleet.entrance.url, fleet.bridges.tokens);
-    const { works, befell } = await underLoad(options, fleet, load, random);
-    const evidence = await evidenceOf(fleet, load);
+    const { works, befell } = await unlessStuck(underLoad(options, fleet, load, random), fleet, load);
+    const evidence = await unlessStuck(evidenceOf(fleet, load), fleet, load);
     return {
       seed,
       violations: violationsOf(evidence),
@@ -54,6 +55,7 @@ export async function campaign(options: CampaignOptions): Promise<Findings> {
       seconds: Math.round((performance.now() - beganAt) / 1000),
     };
   } finally {
+    load.giveUp();
     await fleet.stop();
   }
 }

@@ -16,16 +16,43 @@ export interface LoadTerms {
   readonly asLibreChat?: boolean;
 }
 
+/** A piece of work that is under way. */
+export interface Piece {
+  readonly work: Work;
+  /** By the monotonic clock. */
+  readonly beganAt: number;
+  /** The call ids under which it was sent, the latest last. */
+  readonly callIds: readonly string[];
+}
+
 /** Callers that send work until each piece has an answer which is no invitation to send it again. */
 export class Load {
   readonly #callers: readonly Caller[];
   readonly #headers: Readonly<Record<string, string>>;
   readonly sent = new Set<string>();
   readonly told: Told[] = [];
+  readonly #underWay = new Set<Piece>();
+  #hasGivenUp = false;
+  #movedAt = performance.now();
 
   constructor(url: string, { callers, admin, asLibreChat = false }: LoadTerms) {
     this.#callers = callers.map((token) => new Caller(url, token, admin));
     this.#headers = asLibreChat ? { 'x-codelanes-client': '' } : {};
+  }
+
+  /** What has no answer yet that ends it, the oldest first. */
+  get underWay(): readonly Piece[] {
+    return [...this.#underWay];
+  }
+
+  /** When a piece of work began or ended last, by the monotonic clock. */
+  get movedAt(): number {
+    return this.#movedAt;
+  }
+
+  /** Nothing is sent any more: what is under way rejects with its next answer. */
+  giveUp(): void {
+    this.#hasGivenUp = true;
   }
 
   /** Does one piece of work after the other for as long as `next` has some. */
@@ -35,15 +62,29 @@ export class Load {
 
   /** Sends until it has run, or nobody knows whether it has. */
   async see(work: Work): Promise<Outcome> {
+    const callIds: string[] = [];
+    const piece = { work, beganAt: performance.now(), callIds };
+    this.#underWay.add(piece);
+    this.#movedAt = performance.now();
+    try {
+      return await this.#untilOver(work, callIds);
+    } finally {
+      this.#underWay.delete(piece);
+      this.#movedAt = performance.now();
+    }
+  }
+
+  async #untilOver(work: Work, callIds: string[]): Promise<Outcome> {
     for (;;) {
       const callId = newCallId();
+      callIds.push(callId);
       this.sent.add(callId);
       const { outcome, words } = work.isDurable
         ? await this.#durable(work, callId)
         : await this.#synchronous(work, callId);
       this.told.push({ callId, outcome, words });
       if (outcome !== 'never ran') return outcome;
-      await sleep(retryAfterMs);
+      await this.#beforeRetry();
     }
   }
 
@@ -63,7 +104,7 @@ export class Load {
 
   /** Whoever has a durable request asks again until it is told how that ended. */
   async #durable(work: Work, callId: string): Promise<Omit<Told, 'callId'>> {
-    const requestId = `request-${callId}`;
+    const requestId = requestIdOf(callId);
     const path = '/v1/workspace-tools/requests';
     const options = optionsOf(work, callId, {
       ...this.#headers,
@@ -74,7 +115,7 @@ export class Load {
       const refused = taken && taken.status !== 202 ? outcomeOf(taken.status, taken.json) : undefined;
       if (refused !== undefined && refused.words !== 'STORE_UNAVAILABLE') return refused;
       if (taken?.status === 202) break;
-      await sleep(retryAfterMs);
+      await this.#beforeRetry();
     }
     for (;;) {
       const seen = await this.#answer(() => this.#callerOf(work).send('GET', `${path}/${requestId}`));
@@ -86,7 +127,7 @@ export class Load {
           return { outcome: outcomeOfCode(code), words: `durable ${code}` };
         }
       } else if (seen?.status === 404) return { outcome: 'unknown', words: 'the durable request is unknown' };
-      await sleep(retryAfterMs);
+      await this.#beforeRetry();
     }
   }
 
@@ -95,11 +136,21 @@ export class Load {
     return ask().catch(() => undefined);
   }
 
+  async #beforeRetry(): Promise<void> {
+    await sleep(retryAfterMs);
+    if (this.#hasGivenUp) throw new Error('the work was given up');
+  }
+
   #callerOf({ caller }: Work): Caller {
     const found = this.#callers[caller];
     if (found === undefined) throw new Error(`there is no caller ${caller}`);
     return found;
   }
+}
+
+/** Under which id a durable request is sent whose call has that one. */
+export function requestIdOf(callId: string): string {
+  return `request-${callId}`;
 }
 
 function optionsOf(

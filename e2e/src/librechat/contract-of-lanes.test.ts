@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { executeWorkspaceTool } from '@codelanes/librechat';
 import { durableStatusSchema } from '@codelanes/protocol';
 import { fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Deployment, quickClocks } from '../rig/deployment.js';
+import { Deployment, steadyClocks } from '../rig/deployment.js';
 import { RedisServer } from '../rig/redis-server.js';
 import { Repository } from '../rig/repository.js';
 import { before, overlap, spanOf, stamped } from '../rig/stamps.js';
@@ -26,9 +26,9 @@ describe.each(['memory', 'redis'] as const)('a LibreChat of generation B, store 
     repository = Repository.create('a', 'b');
     const kept = redis === undefined ? {} : { store: { kind: 'redis' as const, url: redis.url } };
     deployment = await Deployment.start(repository, {
-      ...quickClocks,
+      ...steadyClocks,
       slots: 2,
-      bridge: { ...quickClocks.bridge, ...kept, clientGeneration: 'B' },
+      bridge: { ...steadyClocks.bridge, ...kept, clientGeneration: 'B' },
     });
     librechat = new LibreChatServer(deployment.url, deployment.tokens.caller);
   });
@@ -69,8 +69,13 @@ describe.each(['memory', 'redis'] as const)('a LibreChat of generation B, store 
       if (result.operation !== 'execute_command') throw new Error('expected the result of a command');
       return result;
     };
-    const work = stamped('sleep 3; git commit --quiet --allow-empty --message=done');
-    const [a, b] = await Promise.all([at({ cwd: '.worktrees/a' }, work), at({ cwd: '.worktrees/b' }, work)]);
+    const waits = 'touch listed; until [ -e both ]; do sleep 0.05; done; rm listed both';
+    const work = stamped(`${waits}; git commit --quiet --allow-empty --message=done`);
+    const lanes = ['a', 'b'] as const;
+    const calls = Promise.all([at({ cwd: '.worktrees/a' }, work), at({ cwd: '.worktrees/b' }, work)]);
+    for (const lane of lanes) await expect.poll(() => existsSync(repository.path('listed', lane))).toBe(true);
+    for (const lane of lanes) writeFileSync(repository.path('both', lane), '');
+    const [a, b] = await calls;
     expect(overlap(spanOf(a), spanOf(b))).toBe(true);
     const root = await at({}, stamped('git log --oneline lane/a lane/b'));
     expect(root.stdout.match(/done/g)).toHaveLength(2);
@@ -99,7 +104,7 @@ describe.each(['memory', 'redis'] as const)('a LibreChat of generation B, store 
       return { status, ...statusSchema.partial().parse(json) };
     };
     const expected = store === 'redis' ? { status: 200, state: 'completed' } : { status: 404 };
-    await expect.poll(ask, { timeout: 30_000, interval: 50 }).toMatchObject(expected);
+    await expect.poll(ask, { interval: 50 }).toMatchObject(expected);
     const { result } = await ask();
     expect(store === 'redis' ? brokenRules(sent, result, { laneGit: true }) : result).toEqual(
       store === 'redis' ? [] : undefined,
@@ -115,21 +120,21 @@ describe.each(['memory', 'redis'] as const)('a LibreChat of generation B, store 
     const endless = { ...command, command: 'touch begun; sleep 100', worktree: 'b' };
     await librechat.send(endless, { path, headers: { 'X-LibreChat-Workspace-Request-Id': id } });
     const begun = () => existsSync(repository.path('begun', 'b'));
-    await expect.poll(begun, { timeout: 30_000 }).toBe(true);
+    await expect.poll(begun).toBe(true);
     const stopped = await librechat.ask('DELETE', `${path}/${id}`);
     expect(stopped.status).toBe(200);
     expect(durableStatusSchema.parse(stopped.json)).toMatchObject({ requestId: id, cancelRequested: true });
     const look = async () =>
       durableStatusSchema.parse((await librechat.ask('GET', `${path}/${id}`)).json).state;
-    await expect.poll(look, { timeout: 30_000, interval: 50 }).toMatch(/^(cancelled|failed)$/);
+    await expect.poll(look, { interval: 50 }).toMatch(/^(cancelled|failed)$/);
   });
 });
 
 describe('the client of this house at a bridge that has had enough of its calls', () => {
   it('waits as long as it is told, and sends the call again', async () => {
     const repository = Repository.create();
-    const bridge = { ...quickClocks.bridge, rateLimit: { calls: 1, windowMs: 3_000 } };
-    const deployment = await Deployment.start(repository, { ...quickClocks, bridge });
+    const bridge = { ...steadyClocks.bridge, rateLimit: { calls: 1, windowMs: 8_000 } };
+    const deployment = await Deployment.start(repository, { ...steadyClocks, bridge });
     const statuses: number[] = [];
     const read = () =>
       executeWorkspaceTool({

@@ -5,7 +5,7 @@ import { queueWaitHeader } from '@codelanes/protocol';
 import { fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCallId } from '../rig/caller.js';
-import { Deployment, quickClocks } from '../rig/deployment.js';
+import { Deployment, steadyClocks } from '../rig/deployment.js';
 import { RedisServer } from '../rig/redis-server.js';
 import { Repository } from '../rig/repository.js';
 import { LibreChatServer } from './librechat-server.js';
@@ -31,10 +31,10 @@ describe.each(['memory', 'redis'] as const)(
       repository = Repository.create('a');
       key = new SigningKey(repository.folder);
       deployment = await Deployment.start(repository, {
-        ...quickClocks,
+        ...steadyClocks,
         slots: 1,
         bridge: {
-          ...quickClocks.bridge,
+          ...steadyClocks.bridge,
           jwt: { keys: { file: key.file } },
           ...(redis === undefined ? {} : { store: { kind: 'redis', url: redis.url } }),
         },
@@ -331,7 +331,10 @@ describe.each(['memory', 'redis'] as const)(
           request: { ...command, command: `echo run >> ${path}` },
           // Else the first attempt alone would wait 30 s.
           fetchImpl: (url, sent) =>
-            fetch(url, { ...sent, headers: { ...sent.headers, [queueWaitHeader]: '200' } }),
+            fetch(url, {
+              ...sent,
+              headers: { ...sent.headers, [queueWaitHeader]: attempts.length === 1 ? '200' : '60000' },
+            }),
         });
         expect(result).toMatchObject({ exitCode: 0 });
         expect(attempts.length).toBeGreaterThan(1);

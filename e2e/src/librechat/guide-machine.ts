@@ -71,7 +71,7 @@ export class GuideMachine {
   /** Runs a block of commands as one script that ends at its first failure; what it printed. */
   async run(name: string): Promise<string> {
     const script = this.here(blockOf('run', name));
-    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
       cwd: this.environment.folder,
       env: { ...this.#surroundings(), PATH: `${this.#programs}:${process.env['PATH'] ?? ''}` },
     });

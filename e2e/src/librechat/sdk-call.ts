@@ -4,10 +4,10 @@ import { z } from 'zod';
 export const sdkCallSchema = z.strictObject({
   tool: z.enum(['bash', 'programmatic']),
   /**
-   * How the tool is made: `plain` as LibreChat makes it, `bound` with the options of a lane, `choosing` with the
-   * argument by which the model names the lane.
+   * How the tool is made: `plain` as LibreChat makes it, `bound` with the options of a lane, `kept` to a lane and to its
+   * own arguments, `choosing` with the argument by which the model names the lane.
    */
-  make: z.enum(['plain', 'bound', 'choosing']).default('plain'),
+  make: z.enum(['plain', 'bound', 'kept', 'choosing']).default('plain'),
   lane: z.strictObject({ workspaceId: z.string(), worktree: z.string().optional() }).optional(),
   options: z.looseObject({ baseUrl: z.string() }),
   args: z.looseObject({}),

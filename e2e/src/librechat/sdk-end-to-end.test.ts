@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetch } from 'undici';
-import { Deployment, quickClocks } from '../rig/deployment.js';
+import { Deployment, steadyClocks } from '../rig/deployment.js';
 import { Repository } from '../rig/repository.js';
 import { before, overlap, spanOf, stamped } from '../rig/stamps.js';
 import { RecordingBridge, type RecordedReply, type RecordedRequest } from './recording-bridge.js';
@@ -24,8 +24,8 @@ beforeAll(async () => {
   sdk = new Sdk(await sdkFolder());
   repository = Repository.create('a', 'b');
   key = new SigningKey(repository.folder);
-  const bridge = { ...quickClocks.bridge, jwt: { keys: { file: key.file } } };
-  deployment = await Deployment.start(repository, { slots: 2, ...quickClocks, bridge });
+  const bridge = { ...steadyClocks.bridge, jwt: { keys: { file: key.file } } };
+  deployment = await Deployment.start(repository, { slots: 2, ...steadyClocks, bridge });
   passing = await RecordingBridge.start(toBridge);
 }, 300_000);
 afterAll(async () => {
@@ -122,12 +122,18 @@ describe('the unmodified SDK of LibreChat, through a real bridge and worker,', (
   });
 
   it('works in two lanes at once, and in one of them one call after the other', async () => {
+    const command = stamped('touch begun; until [ -e both ]; do sleep 0.05; done');
     const inLane = async (worktree: string) => {
       const lane = { workspaceId: 'primary', worktree };
-      const outcome = await sdk.call(callOf({ args: { command: stamped('sleep 2') }, make: 'bound', lane }));
+      const outcome = await sdk.call(callOf({ args: { command }, make: 'bound', lane }));
       return spanOf({ stdout: read(outcome) });
     };
-    const [a, b, again] = await Promise.all([inLane('a'), inLane('b'), inLane('a')]);
+    const calls = Promise.all([inLane('a'), inLane('b'), inLane('a')]);
+    for (const name of ['a', 'b']) {
+      await expect.poll(() => existsSync(repository.path('begun', name))).toBe(true);
+    }
+    for (const name of ['a', 'b']) writeFileSync(repository.path('both', name), '');
+    const [a, b, again] = await calls;
     expect(overlap(a, b) || overlap(again, b)).toBe(true);
     expect(before(a, again) || before(again, a)).toBe(true);
   });
@@ -139,9 +145,7 @@ describe('the unmodified SDK of LibreChat, through a real bridge and worker,', (
     passing.requests.length = 0;
     const call = callOf({ tool, args, make: 'bound', lane, abortable: true });
     const running = sdk.begin(call);
-    await expect
-      .poll(() => existsSync(repository.path(`${tool}-begun`, 'b')), { timeout: 30_000 })
-      .toBe(true);
+    await expect.poll(() => existsSync(repository.path(`${tool}-begun`, 'b'))).toBe(true);
     running.abort();
     expect(await running.outcome).toHaveProperty('error');
     // What stands between keeps its own connection to the bridge: nothing but the cancel can have stopped it.

@@ -68,6 +68,17 @@ describe('the bash tool of the SDK in a workspace', () => {
     expect(bridge.requests).toMatchSnapshot();
   });
 
+  it('that is bound to a lane sends nothing that the model made up', async () => {
+    const args = { command: 'pwd', cwd: 'elsewhere', workspace_worktree: 'b' };
+    await call(completed('x'), { make: 'bound', args, lane: { workspaceId: 'primary', worktree: 'a' } });
+    const bodyOf = () => JSON.stringify(bridge.requests.map(({ body }) => body));
+    expect(bodyOf()).toContain('elsewhere');
+    await bridge.stop();
+    await call(completed('x'), { make: 'kept', args, lane: { workspaceId: 'primary', worktree: 'a' } });
+    expect(bridge.requests).toMatchObject([{ path: '/v1/workspaces/primary/lanes/a/exec/programmatic' }]);
+    expect(bodyOf()).not.toMatch(/elsewhere|workspace_worktree/);
+  });
+
   it('is in the lane that the model names', async () => {
     const args = { command: 'pwd', worktree: 'fix-a' };
     await call(completed('x'), { args, make: 'choosing', lane: { workspaceId: 'primary' } });
@@ -119,7 +130,7 @@ describe('the bash tool of the SDK in a workspace', () => {
     });
     abort = running.abort;
     expect(await running.outcome).toMatchSnapshot('read');
-    await expect.poll(() => bridge.requests.length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => bridge.requests.length).toBe(2);
     const [run, cancel] = bridge.requests;
     const id = run?.headers['x-librechat-code-request-id'] ?? '';
     expect(id).toMatch(/^[0-9a-f-]{36}$/);

@@ -89,7 +89,7 @@ describe('three subagents of one conversation, each in a worktree of its own', (
       // A call that counts as running may not have begun yet.
       for (const name of names) {
         const mark = environment.path('app', '.worktrees', name, 'begun');
-        await expect.poll(() => existsSync(mark), { timeout: 60_000 }).toBe(true);
+        await expect.poll(() => existsSync(mark)).toBe(true);
       }
       for (const name of names) writeFileSync(environment.path('app', '.worktrees', name, 'go'), '');
       const did = await Promise.all(agents);

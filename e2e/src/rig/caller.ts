@@ -80,7 +80,7 @@ export class Caller {
     return workspaceToolResultSchema.parse(answer.json);
   }
 
-  /** One command that must be run; its status may be any. */
+  /** One command that must be run; its status may be any. It has more time than any busy machine makes it need. */
   async run(
     command: string,
     worktree?: string,
@@ -88,7 +88,10 @@ export class Caller {
   ): Promise<CommandResult> {
     const { more, ...rest } = options;
     const lane = worktree === undefined ? {} : { worktree };
-    const result = await this.succeed({ operation: 'execute_command', command, ...lane, ...more }, rest);
+    const result = await this.succeed(
+      { operation: 'execute_command', command, timeoutMs: 240_000, ...lane, ...more },
+      { queueWaitMs: 240_000, ...rest },
+    );
     if (result.operation !== 'execute_command') throw new Error('expected the result of a command');
     return result;
   }

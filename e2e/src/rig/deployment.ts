@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BridgeOptions } from '@codelanes/bridge';
 import type { WorkerOptions } from '@codelanes/worker';
 import { Caller } from './caller.js';
@@ -32,6 +33,19 @@ export const quickClocks = {
   },
 } as const;
 
+/**
+ * Clocks for tests in which a lease has to end, or a worker has to come back soon, and before that nothing may be taken
+ * for gone: a busy machine stops any process for seconds.
+ */
+export const steadyClocks = {
+  bridge: { scheduler: { leaseTtlMs: 8_000 } },
+  worker: {
+    killGraceMs: 100,
+    quarantineCheckMs: 50,
+    clocks: { leaseMarginMs: 1_000, retryMinMs: 20, retryMaxMs: 200 },
+  },
+} as const;
+
 /** A bridge and a worker as real processes on one repository. */
 export class Deployment {
   readonly repository: Repository;
@@ -54,7 +68,7 @@ export class Deployment {
   }
 
   /** Starts the bridge; after the first time on the port that it had, so that the worker finds it. */
-  async startBridge(): Promise<void> {
+  async startBridge(more: Partial<BridgeOptions> = {}): Promise<void> {
     const { caller, other, admin, worker } = this.tokens;
     const port = this.#url === '' ? 0 : Number(new URL(this.#url).port);
     const { child, announced } = await Child.start('bridge', {
@@ -64,9 +78,16 @@ export class Deployment {
       // Tests send as fast as they can.
       rateLimit: 'off',
       ...this.#options.bridge,
+      ...more,
     } satisfies BridgeOptions);
     this.bridge = child;
     this.#url = announced;
+  }
+
+  /** Waits until the bridge, which may have just been started again, knows its worker. */
+  async untilServed(): Promise<void> {
+    const path = '/v1/bridge/workers/w1/status';
+    while (!(await this.caller().send('GET', path)).text.includes('"online":true')) await sleep(20);
   }
 
   async startWorker(more: Partial<WorkerOptions> = {}): Promise<Child> {

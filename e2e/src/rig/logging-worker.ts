@@ -100,6 +100,7 @@ export class LoggingWorker {
         throw new Error(`the bridge refused this worker: ${message.message}`);
       case 'expected':
       case 'unreachable':
+      case 'put_off':
       case 'closed':
         return;
     }

@@ -32,29 +32,41 @@ export class RedisServer {
   /** Resolves when it answers; `appendOnly` makes a restart keep what was written. */
   static async start({ appendOnly = false } = {}): Promise<RedisServer> {
     const folder = await mkdtemp(join(tmpdir(), 'codelanes-redis-'));
-    const server = new RedisServer(await freePort(), folder, appendOnly);
-    await server.run();
-    return server;
+    for (let tries = 0; tries < 5; tries += 1) {
+      const server = new RedisServer(await freePort(), folder, appendOnly);
+      if (await server.#begin()) return server;
+    }
+    throw new Error('redis-server ends as soon as it is started.');
   }
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it (again) on the same port and folder. */
+  /** Starts it again on the same port and folder. */
   async run(): Promise<void> {
+    if (!(await this.#begin())) throw new Error(`Another process has taken the port ${this.port}.`);
+  }
+
+  /** Whether it answers: it ends where somebody else has taken the port that was free. */
+  async #begin(): Promise<boolean> {
     const where = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
     const append = ['--appendonly', this.#appendOnly ? 'yes' : 'no'];
-    this.#process = spawn('redis-server', [...where, ...append], { stdio: 'ignore' });
-    await once(this.#process, 'spawn');
-    while (!(await answers(this.port))) await sleep(20);
+    const started = spawn('redis-server', [...where, ...append], { stdio: 'ignore' });
+    this.#process = started;
+    await once(started, 'spawn');
+    while (started.exitCode === null && started.signalCode === null) {
+      if (await answers(this.port, started.pid)) return true;
+      await sleep(20);
+    }
+    return false;
   }
 
   /** Kills it as a crash would. */
   async kill(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
-    if (running === undefined) return;
+    if (running?.exitCode !== null || running.signalCode !== null) return;
     const gone = once(running, 'exit');
     running.kill('SIGKILL');
     await gone;
@@ -94,13 +106,19 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await run('cp', ['-R', `${from}/.`, to]);
 }
 
-async function answers(port: number): Promise<boolean> {
+/** Whether it is that very process that answers there. */
+async function answers(port: number, pid: number | undefined): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');
-    socket.write('PING\r\n');
-    const reply: unknown[] = await once(socket, 'data');
-    return String(reply[0]).startsWith('+PONG');
+    socket.setEncoding('utf8').write('INFO server\r\nPING\r\n');
+    let said = '';
+    for await (const chunk of socket) {
+      said += String(chunk);
+      if (said.includes('-LOADING')) return false;
+      if (said.includes('+PONG')) return said.includes(`process_id:${pid ?? 0}\r\n`);
+    }
+    return false;
   } catch {
     return false;
   } finally {

@@ -24,7 +24,7 @@ export { WorkspaceToolHttpError } from './client/workspace-tool-http-error.js';
 export type { BoundLane, SdkToolOptions } from './sdk/lane-tool-options.js';
 export { laneBaseUrl, laneToolOptions } from './sdk/lane-tool-options.js';
 export type { SdkTool } from './sdk/lane-tool.js';
-export { createLaneTool, withoutLeakedArguments } from './sdk/lane-tool.js';
+export { createBoundTool, createLaneTool, withoutLeakedArguments } from './sdk/lane-tool.js';
 export type { ToolDefinition, WorkspaceToolName } from './tools/definitions.js';
 export { workspaceToolDefinitions, workspaceToolNames } from './tools/definitions.js';
 export type { ToolCallRequest } from './tools/tool-call.js';

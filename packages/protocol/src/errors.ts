@@ -106,7 +106,7 @@ export const errorKinds = {
     status: 404,
     retryable: false,
     fault: 'caller',
-    next: 'Look at the lane before running the script again: a script waits 5 minutes for its tools, and each continuation token goes on once.',
+    next: 'Look at what the script has done in its lane, then run what is missing as a new script; do not run it whole again unseen.',
   },
   REQUEST_CONFLICT: {
     status: 409,
@@ -287,6 +287,12 @@ export const errorKinds = {
     retryable: true,
     fault: 'operator',
     next: 'Nothing ran. Start the worker, or see why it cannot reach the bridge.',
+  },
+  WORKER_STILL_LEASED: {
+    status: 503,
+    retryable: true,
+    fault: 'nobody',
+    next: 'Wait: the worker asks again by itself, and is taken in when that time is over.',
   },
   BRIDGE_STOPPING: {
     status: 503,

@@ -60,7 +60,7 @@ export const limits = {
   queueLength: 1000,
   queueWaitMs: 300_000,
   queueDefaultWaitMs: 30_000,
-  quarantinedLanes: 1024,
+  closedLanes: 1024,
 
   errorMessageLength: 4096,
   reasonLength: 1024,

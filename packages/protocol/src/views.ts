@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { callOperationSchema } from './call.js';
 import { callIdSchema, workerIdSchema } from './identifiers.js';
 import { laneSchema } from './lane.js';
-import { quarantinedLanesSchema } from './quarantined-lane.js';
+import { refusingLaneSchema } from './closed-lane.js';
 
 /** How long a setup may run, from its start, in milliseconds. */
 const boundMs = z.int().min(1).optional();
@@ -90,8 +90,10 @@ export const lanesViewSchema = z.strictObject({
   waiting: z.array(z.strictObject({ ...listedCall, waiting: waitingReasonSchema })),
   /** Scripts that wait for their tools: they occupy nothing. */
   paused: z.array(z.strictObject(listedCall)),
-  /** Lanes that the worker has closed, as it last said. */
-  quarantined: quarantinedLanesSchema,
+  /** Lanes that the worker has closed, as it last said: something of an earlier call may still run there. */
+  quarantined: z.array(refusingLaneSchema),
+  /** Lanes in which no command runs until their setup has; of a workspace, its own, which is why it is not offered. */
+  failedSetups: z.array(refusingLaneSchema),
 });
 export type LanesView = z.infer<typeof lanesViewSchema>;
 

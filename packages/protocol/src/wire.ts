@@ -14,7 +14,7 @@ import { laneSchema, type Lane } from './lane.js';
 import { limits } from './limits.js';
 import { toolCallSchema } from './operations/run-script.js';
 import { setupRequestOf, setupRequestSchema } from './operations/setup.js';
-import { quarantinedLanesSchema } from './quarantined-lane.js';
+import { closedLanesSchema } from './closed-lane.js';
 import { requestIdSchema, traceparentSchema } from './trace.js';
 
 /**
@@ -56,7 +56,7 @@ export const registerRequestSchema = z.strictObject({
   /** Replace a live worker of another journal, as an explicit act of the operator. */
   takeOver: z.boolean(),
   /** Left out, no lane is closed. */
-  quarantined: quarantinedLanesSchema.optional(),
+  closed: closedLanesSchema.optional(),
   /** Calls whose scripts wait for tools here, whatever bridge took their pause; left out, none does. */
   paused: z.array(callIdSchema).max(limits.slots).optional(),
 });
@@ -143,7 +143,7 @@ export const reportSchema = z.discriminatedUnion('state', [
   /** Something that blocked a lane has ended: calls that were answered `busy` may be offered again. */
   z.strictObject({ state: z.literal('freed') }),
   /** The closed lanes are these from here on. */
-  z.strictObject({ state: z.literal('quarantines'), quarantined: quarantinedLanesSchema }),
+  z.strictObject({ state: z.literal('closed'), lanes: closedLanesSchema }),
   /**
    * This lane must be set up before its commands. The bridge asks for that once, ahead of every call of the lane that
    * waits for it; said again while such a setup waits or runs, it changes nothing. So the worker says it whenever a

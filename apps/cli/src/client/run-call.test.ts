@@ -12,7 +12,7 @@ import { HandWorker, workspaceId } from './testing/hand-worker.js';
 
 const tokens = { caller: 'c'.repeat(32), admin: 'a'.repeat(32), worker: 'w'.repeat(32) };
 const workerId = 'hand';
-const patienceMs = 15_000;
+const patienceMs = 50_000;
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -47,7 +47,7 @@ function run(client: BridgeClient, word: string, listener: CallListener = {}, at
   const request = requestOf(workspaceId, ['echo', word], { worktree: 'a' });
   return runCall(
     client,
-    { workerId, request, patienceMs, attemptMs },
+    { workerId, request, patienceMs, attemptMs, comebackMs: patienceMs },
     listener,
     AbortSignal.timeout(patienceMs * 2),
   );
@@ -66,7 +66,7 @@ describe('runCall', () => {
   });
 
   it('asks again after a queue time-out, with the same body and another id, and keeps its place', async () => {
-    const { url } = await bridgeAt(0);
+    const { url } = await bridgeAt(0, { scheduler: { placeKeptMs: 60_000 } });
     const worker = await registered(url);
     const client = clientOf(url);
     const ids: string[] = [];
@@ -111,7 +111,7 @@ describe('runCall', () => {
       client,
       { workerId, request, patienceMs: 100 },
       {},
-      AbortSignal.timeout(10_000),
+      AbortSignal.timeout(patienceMs),
     );
     await expect(impatient).rejects.toMatchObject({ code: 'WORKSPACE_QUEUE_TIMEOUT' });
     await worker.settle(running, 'before');
@@ -177,7 +177,7 @@ describe('runCall', () => {
 });
 
 it('waits as long as the bridge says before it sends a call again that came too soon', async () => {
-  const { url } = await bridgeAt(0, { rateLimit: { calls: 1, windowMs: 1_000 } });
+  const { url } = await bridgeAt(0, { rateLimit: { calls: 1, windowMs: 6_000 } });
   const worker = await registered(url);
   const client = clientOf(url);
   const first = run(client, 'one');
@@ -211,8 +211,8 @@ it('tells why a call waits each time that something else stands in its way', asy
   const checkout = runCall(client, call, { onView }, AbortSignal.timeout(patienceMs));
   await expect.poll(() => told).toEqual([2]);
   await worker.settle(first, 'one');
-  await expect.poll(() => told, { timeout: 10_000 }).toEqual([2, 1]);
+  await expect.poll(() => told).toEqual([2, 1]);
   await worker.settle(second, 'b');
   await worker.settle(await worker.start(), 'two');
   await Promise.all([running, inB, checkout]);
-}, 20_000);
+});

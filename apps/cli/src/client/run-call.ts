@@ -15,6 +15,8 @@ export interface PlannedCall {
   readonly patienceMs: number;
   /** How long one attempt waits at most. */
   readonly attemptMs?: number;
+  /** How long a bridge or worker that is being started again is waited for: 5 s by default. */
+  readonly comebackMs?: number;
 }
 
 export interface CallListener {
@@ -27,8 +29,9 @@ export interface CallListener {
   onUnavailable?(failure: NoAnswer | Refusal): void;
 }
 
-/** How long a bridge or worker that is being started again is waited for, and how often it is asked. */
-const comebackMs = { patience: 5_000, pause: 200 };
+const usualComebackMs = 5_000;
+/** How often a bridge or worker that is being started again is asked. */
+const comebackPauseMs = 200;
 
 /** Where the bridge does not say when to send a call again that came too soon. */
 const rateLimitPauseMs = 1_000;
@@ -57,10 +60,10 @@ export async function runCall(
   listener: CallListener,
   signal: AbortSignal,
 ): Promise<ExecuteCommandResult> {
-  const { attemptMs = limits.queueWaitMs } = call;
+  const { attemptMs = limits.queueWaitMs, comebackMs = usualComebackMs } = call;
   const beganAt = performance.now();
   const patienceEndsAt = beganAt + call.patienceMs;
-  const comebackEndsAt = beganAt + Math.min(call.patienceMs, comebackMs.patience);
+  const comebackEndsAt = beganAt + Math.min(call.patienceMs, comebackMs);
   let isTold = false;
   for (;;) {
     const leftMs = Math.max(1, Math.round(patienceEndsAt - performance.now()));
@@ -75,7 +78,7 @@ export async function runCall(
       } else if (isUnavailable(error) && performance.now() < comebackEndsAt) {
         if (!isTold) listener.onUnavailable?.(error);
         isTold = true;
-        await delay(comebackMs.pause, undefined, { signal });
+        await delay(comebackPauseMs, undefined, { signal });
       } else {
         throw error;
       }

@@ -26,36 +26,40 @@ function commit(file: string): string {
 /**
  * Two agents work in worktrees of one repository; a call on the whole checkout merges what they did; what
  * they send afterwards waits behind it, although a lane and a slot are free for some of that time.
+ *
+ * @param pace how many times as long all of it takes.
  */
-export const first: DemoCall = {
-  label: 'a: 4 s of work, commit',
-  worktree: 'a',
-  sentAtMs: 0,
-  command: stamped(4, commit('a.txt')),
-};
-export const second: DemoCall = {
-  label: 'b: 2 s of work, commit',
-  worktree: 'b',
-  sentAtMs: 0,
-  command: stamped(2, commit('b.txt')),
-};
-export const whole: DemoCall = {
-  label: 'checkout: 1 s, merge both',
-  sentAtMs: 600,
-  command: stamped(1, 'git merge --quiet --no-edit work-a && git merge --quiet --no-edit work-b'),
-};
-export const laterA: DemoCall = {
-  label: 'a: 3 s, sent later',
-  worktree: 'a',
-  sentAtMs: 1200,
-  command: stamped(3, commit('a.txt')),
-};
-export const laterB: DemoCall = {
-  label: 'b: 3 s, sent later',
-  worktree: 'b',
-  sentAtMs: 1200,
-  command: stamped(3, commit('b.txt')),
-};
+export function demoCalls(pace: number): readonly DemoCall[] {
+  const [one, two, three, four] = [pace, 2 * pace, 3 * pace, 4 * pace];
+  const merge = 'git merge --quiet --no-edit work-a && git merge --quiet --no-edit work-b';
+  return [
+    {
+      label: `a: ${four} s of work, commit`,
+      worktree: 'a',
+      sentAtMs: 0,
+      command: stamped(four, commit('a.txt')),
+    },
+    {
+      label: `b: ${two} s of work, commit`,
+      worktree: 'b',
+      sentAtMs: 0,
+      command: stamped(two, commit('b.txt')),
+    },
+    { label: `checkout: ${one} s, merge both`, sentAtMs: 600 * pace, command: stamped(one, merge) },
+    {
+      label: `a: ${three} s, sent later`,
+      worktree: 'a',
+      sentAtMs: 1200 * pace,
+      command: stamped(three, commit('a.txt')),
+    },
+    {
+      label: `b: ${three} s, sent later`,
+      worktree: 'b',
+      sentAtMs: 1200 * pace,
+      command: stamped(three, commit('b.txt')),
+    },
+  ];
+}
 
 /** The same work as a client that knows no lanes sends it: a folder of the whole checkout. */
 export function withoutLane({ worktree, ...call }: DemoCall): DemoCall {

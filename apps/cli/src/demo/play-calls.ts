@@ -32,37 +32,62 @@ export interface Played {
   readonly tookMs: number;
 }
 
+/** A call of the demo on its stage. */
+interface Act {
+  readonly call: DemoCall;
+  readonly track: CallTrack;
+  /** Resolves when the bridge knows of every call that is sent before this one. */
+  readonly turn: Promise<unknown>;
+  /** Told when the bridge knows of this one, or never will. */
+  readonly onKnown: () => void;
+}
+
 /**
- * Sends calls at their times, shows their lives, and waits for all.
+ * Sends calls at their times and in their order, shows their lives, and waits for all.
  *
  * @throws where a call was refused, or its command did not end well.
  */
 export async function playCalls(stage: Stage, calls: readonly DemoCall[]): Promise<Played> {
-  const tracks = calls.map(({ label }) => new CallTrack(label));
+  let turn: Promise<unknown> = Promise.resolve();
+  const acts = calls.map((call): Act => {
+    const own = turn;
+    let onKnown = (): void => undefined;
+    const known = new Promise<void>((resolve) => {
+      onKnown = resolve;
+    });
+    turn = own.then(() => known);
+    return { call, track: new CallTrack(call.label), turn: own, onKnown };
+  });
   const begin = performance.now();
   const nowMs = () => performance.now() - begin;
-  stage.screen.open(tracks, nowMs);
+  stage.screen.open(
+    acts.map(({ track }) => track),
+    nowMs,
+  );
   let tookMs = 0;
   try {
-    const ran = await Promise.all(tracks.map((track, index) => play(stage, calls[index], track, nowMs)));
+    const ran = await Promise.all(acts.map((act) => play(stage, act, nowMs).finally(act.onKnown)));
     tookMs = nowMs();
     return { ran, tookMs };
   } finally {
-    stage.screen.close(tracks, tookMs === 0 ? nowMs() : tookMs);
+    stage.screen.close(
+      acts.map(({ track }) => track),
+      tookMs === 0 ? nowMs() : tookMs,
+    );
   }
 }
 
 async function play(
   { client, workerId, workspaceId, screen, signal }: Stage,
-  call: DemoCall | undefined,
-  track: CallTrack,
+  { call, track, turn, onKnown }: Act,
   nowMs: () => number,
 ): Promise<Ran> {
-  if (call === undefined) throw new RangeError('every track belongs to a call');
   await delay(call.sentAtMs, undefined, { signal });
+  await turn;
   let saidKey: string | undefined;
   const listener: CallListener = {
     onView: ({ state, waiting }) => {
+      onKnown();
       const atMs = nowMs();
       const changed = track.enter(state, atMs);
       if (state === 'running' && changed) screen.change(atMs, call.label, 'runs');

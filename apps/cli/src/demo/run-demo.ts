@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCall } from '../client/run-call.js';
 import { requestOf } from '../exec/request-of.js';
-import { first, laterA, laterB, second, whole, withoutLane } from './calls.js';
+import { demoCalls, withoutLane, type DemoCall } from './calls.js';
 import type { Finding } from './findings.js';
 import { laneFindings, oneLineFinding, speedUpLine, wallFinding } from './findings.js';
 import type { Stage } from './play-calls.js';
@@ -14,16 +14,15 @@ import { makeSampleRepository } from './sample-repository.js';
 import type { Output } from './screen.js';
 import { Screen } from './screen.js';
 
-const calls = [first, second, whole, laterA, laterB];
-
 /**
  * Makes a sample repository in a temporary folder, serves it by a bridge and a worker of its own, and shows
  * the same calls with lanes and without. Leaves nothing behind.
  *
+ * @param pace how many times as long the commands take.
  * @returns whether everything that it showed was true.
  * @throws the reason of an abort; then too nothing is left behind.
  */
-export async function runDemo(output: Output, signal: AbortSignal): Promise<boolean> {
+export async function runDemo(output: Output, pace: number, signal: AbortSignal): Promise<boolean> {
   const screen = new Screen(output);
   const folder = await mkdtemp(join(tmpdir(), 'codelanes-demo-'));
   const repository = join(folder, 'sample');
@@ -34,7 +33,7 @@ export async function runDemo(output: Output, signal: AbortSignal): Promise<bool
     );
     const { stop, ...processes } = await startProcesses(repository, folder);
     try {
-      return await show({ ...processes, screen, signal }, repository);
+      return await show({ ...processes, screen, signal }, repository, demoCalls(pace));
     } finally {
       await stop();
     }
@@ -43,7 +42,7 @@ export async function runDemo(output: Output, signal: AbortSignal): Promise<bool
   }
 }
 
-async function show(stage: Stage, repository: string): Promise<boolean> {
+async function show(stage: Stage, repository: string, calls: readonly DemoCall[]): Promise<boolean> {
   const { screen } = stage;
   screen.say('\nFive calls, each worktree a lane of its own (· waits, █ runs):');
   const inLanes = await playCalls(stage, calls);

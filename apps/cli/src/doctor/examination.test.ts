@@ -20,7 +20,7 @@ const write = (...lines: readonly string[]) => {
 };
 const git = (...args: string[]) => execFileSync('git', args, { cwd: join(folder, 'src'), stdio: 'pipe' });
 
-describe('examine', { timeout: 60_000 }, () => {
+describe('examine', () => {
   it('[T39] shows the lanes of repositories beneath a root that is no checkout', async () => {
     mkdirSync(join(folder, 'src/plain'), { recursive: true, mode: 0o755 });
     git('init', '--quiet', 'agents');

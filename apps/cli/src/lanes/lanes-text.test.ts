@@ -11,6 +11,7 @@ const idle: LanesView = {
   waiting: [],
   paused: [],
   quarantined: [],
+  failedSetups: [],
 };
 
 describe('lanesText', () => {
@@ -114,5 +115,22 @@ describe('lanesText', () => {
     expect(text).toContain('for 1 min 0 s: app/.worktrees/a. Process 7 may run.');
     expect(text).toContain('codelanes lanes release app/.worktrees/a');
     expect(lanesText(idle)).not.toContain('Quarantined');
+  });
+
+  it('tells of failed setups why, since when, and how to run them again', () => {
+    const reason = 'It ended with status 3.';
+    const text = lanesText({
+      ...idle,
+      failedSetups: [
+        { lane: ['app', 'repo:api', 'worktree:a'], reason, sinceMs: 60_000 },
+        { lane: ['whole'], reason, sinceMs: 60_000 },
+      ],
+    });
+    expect(text).toContain('Setup failed 1 min 0 s ago: app/api/.worktrees/a. It ended with status 3.');
+    expect(text).toContain('codelanes setup log app/api/.worktrees/a');
+    expect(text).toContain('codelanes setup retry app/api/.worktrees/a');
+    expect(text).toContain('Setup failed 1 min 0 s ago: whole.');
+    expect(text).not.toContain('retry whole');
+    expect(lanesText(idle)).not.toContain('Setup failed');
   });
 });

@@ -1,4 +1,4 @@
-import type { LanesView, QuarantinedLane } from '@codelanes/protocol';
+import type { LanesView, RefusingLane } from '@codelanes/protocol';
 import { describeLane } from '@codelanes/protocol';
 import { waitingText } from '../exec/waiting-text.js';
 import { table } from '../table/table.js';
@@ -11,7 +11,8 @@ export function lanesText(view: LanesView): string {
   const state = online ? `online${heardText(view)}` : 'offline';
   const head = `Worker ${workerId} is ${state}: ${slots.used} of ${slots.of} command slots and ${files.used} of ${files.of} file tools in use.`;
   const lines = [head, '', ...runningLines(view), '', ...waitingLines(view), ...pausedLines(view)];
-  return plainText([...lines, ...quarantineLines(view.quarantined)].join('\n'));
+  const closed = [...quarantineLines(view.quarantined), ...failedSetupLines(view.failedSetups)];
+  return plainText([...lines, ...closed].join('\n'));
 }
 
 function heardText({ heardAgoMs }: LanesView): string {
@@ -63,10 +64,26 @@ function sinceText({ sinceMs, boundMs }: LanesView['running'][number]): string {
 }
 
 /** The lanes that are closed because something of an earlier call may still run in them. */
-function quarantineLines(quarantined: readonly QuarantinedLane[]): string[] {
+function quarantineLines(quarantined: readonly RefusingLane[]): string[] {
   return quarantined.flatMap(({ lane, reason, sinceMs }) => [
     '',
     `Quarantined for ${durationText(sinceMs)}: ${describeLane(lane)}. ${reason}`,
     `  It heals when those processes are gone; "codelanes lanes release ${describeLane(lane)}", on the worker's machine, frees it by hand.`,
   ]);
+}
+
+/** The lanes in which no command runs until their setup has. */
+function failedSetupLines(failed: readonly RefusingLane[]): string[] {
+  return failed.flatMap(({ lane, reason, sinceMs }) => {
+    const where = describeLane(lane);
+    const again =
+      lane.length === 1
+        ? 'start the worker again, which runs it again'
+        : `"codelanes setup retry ${where}" runs it again`;
+    return [
+      '',
+      `Setup failed ${durationText(sinceMs)} ago: ${where}. ${reason}`,
+      `  Commands there are refused. On the worker's machine "codelanes setup log ${where}" shows what it said; once that is mended, ${again}.`,
+    ];
+  });
 }

@@ -46,7 +46,7 @@ describe('ManagedChild', () => {
     await child.start();
     const killed = child.pid ?? 0;
     process.kill(killed, 'SIGKILL');
-    await expect.poll(() => said.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => said.length).toBe(2);
     expect(said[0]).toContain('SIGKILL');
     expect(said[1]).toContain('is back');
     expect(child.pid).not.toBe(killed);

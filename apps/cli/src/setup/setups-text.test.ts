@@ -22,6 +22,9 @@ describe('the setups of lanes for people', () => {
     expect(lineOf({ ...ended, state: 'ready', leftRunning: [] })).toMatch(/ ready +2\.0 s +\S+$/);
     expect(lineOf({ ...ended, state: 'ready', leftRunning: ['redis-server'] })).toContain('redis-server');
     expect(lineOf({ ...ended, state: 'interrupted' })).toContain('run again before the next command');
+    expect(lineOf({ ...ended, state: 'faulted', reason: 'The disk is full.' })).toMatch(
+      / faulted .*The disk is full\. It is tried again before the next command$/,
+    );
     expect(lineOf({ ...ended, state: 'failed', reason: 'It ended with status 3.', logEnd: '' })).toContain(
       'It ended with status 3. See why with "codelanes setup log primary/libs/web/.worktrees/a", then "codelanes setup retry',
     );

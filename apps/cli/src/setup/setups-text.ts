@@ -27,6 +27,8 @@ function whatToKnow(record: SetupRecord): string {
       return `see it with "codelanes setup log ${where}"`;
     case 'interrupted':
       return `it was stopped, and is run again ${isEnvironment ? 'when its worker starts' : 'before the next command'}`;
+    case 'faulted':
+      return `${record.reason} It is tried again ${isEnvironment ? 'when its worker starts' : 'before the next command'}`;
     case 'ready':
       return record.leftRunning.length === 0
         ? ''

@@ -22,6 +22,7 @@ it('guards what people are told of lanes and of failures', () => {
     waiting: [],
     paused: [],
     quarantined: [{ lane: ['repo'], reason: `The Git index of "${evil}" is broken.`, sinceMs: 1 }],
+    failedSetups: [],
   });
   const lines: string[] = [];
   printError(new CliError(evil, evil), (line) => lines.push(line));

@@ -1,6 +1,12 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { createLaneTool, laneToolOptions, type SdkTool, type SdkToolOptions } from '@codelanes/librechat';
+import {
+  createBoundTool,
+  createLaneTool,
+  laneToolOptions,
+  type SdkTool,
+  type SdkToolOptions,
+} from '@codelanes/librechat';
 import { z } from 'zod';
 import {
   type sdkCallSchema,
@@ -61,6 +67,7 @@ async function outcomeOf(
   const made = {
     plain: () => create(options),
     bound: () => create(laneToolOptions(options, lane ?? { workspaceId: '' })),
+    kept: () => createBoundTool(create, options, lane ?? { workspaceId: '' }),
     choosing: () => createLaneTool(create, { ...options, workspaceId: lane?.workspaceId ?? '' }),
   }[make]();
   const toolCall = { id: 'call_1', name: made.name, args, type: 'tool_call', toolMap, toolDefs };

@@ -1,4 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { digestOf, recordOfSecret } from '../pairing/secret-digest.js';
 import type { Identity, Kind } from './identity.js';
 
 export interface TokenSet {
@@ -10,7 +11,7 @@ export interface TokenSet {
 
 interface KnownToken {
   readonly identity: Identity;
-  readonly digest: Buffer;
+  readonly digest: string;
 }
 
 /** The bearer tokens of one bridge, kept only as digests; a token of one kind opens no route of another. */
@@ -25,24 +26,14 @@ export class StaticTokens {
     ];
   }
 
-  /** Who that token is of, if it is one of these. Takes the same time whichever token is nearest. */
+  /** Who that token is of, if it is one of these; it takes as long whichever it is, and if it is none. */
   find(token: string): Identity | undefined {
-    const digest = digestOf(token);
-    let found: Identity | undefined;
-    // Every token is compared, so that the time does not tell which one was met.
-    for (const known of this.#known) {
-      if (timingSafeEqual(known.digest, digest)) found = known.identity;
-    }
-    return found;
+    return recordOfSecret(token, this.#known)?.identity;
   }
 }
 
 function knownToken(kind: Kind, token: string): KnownToken {
   return { identity: { kind, principal: principalOf(token) }, digest: digestOf(token) };
-}
-
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }
 
 /** Another digest than the one that is compared: principals are shown, and may not help to guess a token. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Lane, ProgrammaticContinuation, ToolResult } from '@codelanes/protocol';
-import { CodelanesError } from '@codelanes/protocol';
+import { CodelanesError, limits } from '@codelanes/protocol';
 import type { PausedCall, SchedulerStore } from '../scheduler/store.js';
 import { callIdOfToken, isTokenOf } from './continuation-token.js';
 import type { Dispatcher, ScriptEnd } from './dispatcher.js';
@@ -139,10 +139,11 @@ function wrongResults(fault: string): CodelanesError {
   return new CodelanesError('MALFORMED_REQUEST', `The request is malformed: body.tool_results: ${fault}.`);
 }
 
+/** One text for every token that is of no use here, so that nobody learns of other callers' scripts. */
 function notFound(): CodelanesError {
   return new CodelanesError(
     'CONTINUATION_NOT_FOUND',
-    'No script of this caller waits with this continuation token, or none any more.',
+    `No script of this caller waits with this continuation token, or none any more. Its time may be over (a script waits ${limits.pausedScriptMs / 60_000} minutes for its tools), the bridge may have been started anew, which ends scripts that wait, or the token has let its script go on before. What the script had done stays, and the rest of it does not run.`,
   );
 }
 

@@ -38,9 +38,7 @@ describe('a script that goes on', () => {
       resume,
       signal,
     );
-    await vi.waitFor(() => {
-      expect(resume).toHaveResolved();
-    });
+    await expect.poll(() => resume).toHaveResolved();
     await worker.fetch();
     const toolCalls = [{ id: 'call_2', name: 'look up', input: {} }];
     await worker.pause(callId, { status: 'paused', toolCalls, stdout: '' });

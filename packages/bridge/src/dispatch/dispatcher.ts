@@ -8,7 +8,7 @@ import { bridgeStopping, forgotten, sentAway } from './never-started.js';
 import { callerGone, outcomeUnknown, resultOf } from './outcome.js';
 import { QueueTimeout } from './queue-timeout.js';
 import type { RevokedWorkers } from './revoked-workers.js';
-import { WorkerChanged } from './worker-changed.js';
+import { refusalError } from './worker-changed.js';
 import { newStopSignal } from './stop-signal.js';
 
 /** Every change rings; this is only the net beneath a ring that a store lost. */
@@ -88,11 +88,7 @@ export class Dispatcher {
     const attended = { callId, workerId, lane, executionMs };
     return this.#see(attended, patience, async () => {
       const submitted = await this.#store.submit(call);
-      if (submitted.ok) return;
-      const { code, message } = submitted.error;
-      throw submitted.isOutdated === true
-        ? new WorkerChanged(code, message)
-        : new CodelanesError(code, message);
+      if (!submitted.ok) throw refusalError(submitted);
     });
   }
 

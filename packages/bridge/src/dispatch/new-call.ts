@@ -2,7 +2,7 @@ import type { Capabilities, RunScriptRequest, Trace, WorkspaceToolRequest } from
 import { isInstructionRead, laneOf, limits, modeOf, operationKinds, withoutAlias } from '@codelanes/protocol';
 import { randomBytes } from 'node:crypto';
 import { ownInstanceId } from './own-instance.js';
-import type { NewCall } from '../scheduler/stored-call.js';
+import type { Grounds, NewCall } from '../scheduler/stored-call.js';
 import { fingerprintOf } from './fingerprint.js';
 
 /** Time that an operation other than a command may run. */
@@ -12,6 +12,8 @@ export interface CallTerms {
   readonly workerId: string;
   readonly principal: string;
   readonly capabilities: Capabilities;
+  /** Of a worker that was seen some time before its call is entered. */
+  readonly grounds?: Grounds | undefined;
   /** Proposed by the caller; made here where it proposes none. */
   readonly callId?: string | undefined;
   readonly trace?: Trace | undefined;
@@ -37,6 +39,7 @@ export function newCallOf<R extends WorkspaceToolRequest | RunScriptRequest>(
     request,
     trace: terms.trace,
     pathPrefix: terms.pathPrefix,
+    grounds: terms.grounds,
   };
 }
 

@@ -16,6 +16,8 @@ const enrolmentSchema = z.strictObject({
   kind: z.literal('enrolled'),
   /** Another one after every pairing. */
   id: z.string(),
+  /** When it was paired; 0 in records of bridges that did not note it. */
+  at: instant.default(0),
   /** Ed25519, as PEM. */
   publicKey: z.string(),
   binding: bindingSchema.optional(),

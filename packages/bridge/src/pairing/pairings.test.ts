@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { digestOf, Pairings } from './pairings.js';
+import { Pairings } from './pairings.js';
+import { digestOf } from './secret-digest.js';
 import { pairingStoresUnderTest } from './testing/pairing-stores-under-test.js';
 
 function publicKey(): string {

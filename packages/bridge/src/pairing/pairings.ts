@@ -1,10 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Binding, IssuedCredential, PairingReply, RedeemRequest } from '@codelanes/protocol';
 import { CodelanesError, pairingCodeSchema } from '@codelanes/protocol';
 import { ed25519Pem } from './ed25519-key.js';
+import { newPairingCode } from './pairing-code.js';
 import type { Enrolment, PairingRecord, Standing } from './pairing-record.js';
 import { recordOfText, textOfRecord } from './pairing-record.js';
 import type { PairingStore } from './pairing-store.js';
+import { digestOf, recordOfSecret } from './secret-digest.js';
 
 export interface PairingTimes {
   /** How long a pairing code can be redeemed. */
@@ -42,7 +44,7 @@ export class Pairings {
 
   /** Makes a code by which a machine becomes that worker; earlier codes for it end. A worker that is paired goes on. */
   async offer(workerId: string, binding: Binding | undefined): Promise<PairingReply> {
-    const code = randomBytes(24).toString('base64url');
+    const code = newPairingCode();
     const codeDigest = digestOf(code);
     const expiresAt = this.#now() + this.#times.codeMs;
     await this.#store.replace({ code: codeDigest }, undefined, workerId, this.#times.codeMs);
@@ -72,7 +74,8 @@ export class Pairings {
       const { binding } = offer;
       const credentials = [issued.record];
       const bound = binding === undefined ? {} : { binding };
-      return { standing: { kind: 'enrolled', id, publicKey: pem, credentials, ...bound } };
+      const at = this.#now();
+      return { standing: { kind: 'enrolled', id, at, publicKey: pem, credentials, ...bound } };
     });
     return issued.reply;
   }
@@ -103,7 +106,7 @@ export class Pairings {
       if (standing?.kind !== 'enrolled' || standing.id !== enrolmentId) throw unknownWorker();
       const { credentials } = standing;
       if (credentials.some(({ digest }) => digest === issued.record.digest)) return record;
-      const kept = credentials.find(({ digest }) => digest === digestOf(shown));
+      const kept = recordOfSecret(shown, credentials);
       if (kept === undefined) throw unknownWorker();
       return { ...record, standing: { ...standing, credentials: [kept, issued.record] } };
     });
@@ -165,11 +168,6 @@ export class Pairings {
       if (await this.#store.replace({ worker: workerId }, text, next, this.#times.keptMs)) return;
     }
   }
-}
-
-/** What is stored of codes and credentials. They are random, so that a plain digest tells nothing of them. */
-export function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }
 
 function invalidCode(): CodelanesError {

@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual, verify } from 'node:crypto';
+import { createHash, verify } from 'node:crypto';
 import type { Proof } from '@codelanes/protocol';
 import { CodelanesError, proofOf, proofText } from '@codelanes/protocol';
 import { ed25519KeyOf } from './ed25519-key.js';
 import type { Enrolment } from './pairing-record.js';
 import type { Pairings } from './pairings.js';
-import { digestOf, unknownWorker } from './pairings.js';
+import { unknownWorker } from './pairings.js';
+import { recordOfSecret } from './secret-digest.js';
 
 /** By how much the clocks of a worker and its bridge may differ. */
 const skewMs = 60_000;
@@ -57,7 +58,7 @@ export class WorkerProof {
     if (enrolment?.kind !== 'enrolled') {
       throw unknownWorker(enrolment === undefined ? 'no such worker is paired' : 'the worker was revoked');
     }
-    if (credentialOf(enrolment, credential) === undefined)
+    if (recordOfSecret(credential, enrolment.credentials) === undefined)
       throw unknownWorker('the credential is not of this worker');
     return new WorkerProof(request, pairings, { enrolment, credential, proof });
   }
@@ -77,7 +78,7 @@ export class WorkerProof {
     const signedAt = Number(this.#proof.time);
     const now = Date.now();
     if (Math.abs(now - signedAt) > skewMs) throw skewed(signedAt - now);
-    const expiresAt = credentialOf(this.enrolment, this.credential)?.expiresAt ?? 0;
+    const expiresAt = recordOfSecret(this.credential, this.enrolment.credentials)?.expiresAt ?? 0;
     if (expiresAt <= now && !takesExpired) throw expired();
     if (!(await this.#pairings.useNonce(this.workerId, this.#proof.nonce, signedAt, nonceKeptMs))) {
       throw replayed();
@@ -93,11 +94,6 @@ export class WorkerProof {
     if (verify(null, Buffer.from(text), ed25519KeyOf(this.enrolment.publicKey), signature)) return;
     throw unknownWorker('the signature does not hold');
   }
-}
-
-function credentialOf({ credentials }: Enrolment, shown: string) {
-  const digest = Buffer.from(digestOf(shown));
-  return credentials.find((known) => timingSafeEqual(Buffer.from(known.digest), digest));
 }
 
 function skewed(aheadMs: number): CodelanesError {

@@ -5,47 +5,50 @@ import type { Identity } from '../auth/identity.js';
 import { mayUse } from '../auth/worker-access.js';
 import type { Sight } from '../dispatch/worker-sights.js';
 import type { WorkerView } from '../scheduler/store.js';
+import type { Grounds } from '../scheduler/stored-call.js';
 import { identityOf } from './admission.js';
 import type { RouteContext } from './context.js';
 import { malformed } from './parse.js';
 
-/** A worker and what it advertises. */
+/** A worker and what it advertises, as the store has to find it when a call of it is entered. */
 export interface ChosenWorker {
   readonly workerId: string;
   readonly capabilities: Capabilities;
+  readonly grounds: Grounds | undefined;
+}
+
+/** What a route makes of a request, and how that is entered. */
+interface Entering<C, T> {
+  /** The worker that the request names. */
+  readonly named: string | undefined;
+  /** Done anew where the worker has changed before the call was entered. */
+  readonly make: (worker: ChosenWorker) => C;
+  readonly enter: (call: C) => Promise<T>;
 }
 
 /**
- * The worker that a call is for: the one that its header names, else the one that its token names, else the only one
- * that its caller may use. One that the caller may not use is answered as one that never was.
+ * Enters a call at the worker that it is for: the one that its header names, else the one that its token names, else
+ * the only one that its caller may use. One that the caller may not use is answered as one that never was.
  *
  * @throws CodelanesError `WORKER_UNAUTHORIZED` where a signed token does not name the worker that the header names;
- * `WORKER_OFFLINE` where there is none; `MALFORMED_REQUEST` where there are several.
+ * `WORKER_OFFLINE` where there is none; `MALFORMED_REQUEST` where there are several; as `make` and `enter` do.
  */
-export async function chosenWorker(
+export async function enterAtChosenWorker<C, T>(
   context: RouteContext,
   request: FastifyRequest,
-  named: string | undefined,
-): Promise<ChosenWorker> {
+  { named, make, enter }: Entering<C, T>,
+): Promise<T> {
   const identity = identityOf(request);
-  const workerId = await chosenWorkerId(context, identity, named);
-  return {
-    workerId,
-    capabilities: letIn(request, workerId, await context.sights.look(workerId)).capabilities,
+  const workerId = namedWorker(identity, named) ?? (await onlyWorker(context, identity));
+  const makeOf = (sight: Sight): C => {
+    const { capabilities } = letIn(request, workerId, sight);
+    return make({ workerId, capabilities, grounds: sight.grounds });
   };
-}
-
-/** Which worker that is, whether or not its caller may use it. */
-export async function chosenWorkerId(
-  context: RouteContext,
-  identity: Identity,
-  named: string | undefined,
-): Promise<string> {
-  return namedWorker(identity, named) ?? (await onlyWorker(context, identity));
+  return context.sights.enter(workerId, makeOf, enter);
 }
 
 /** @throws CodelanesError `WORKER_OFFLINE` where the worker never was, or is none of this caller's. */
-export function letIn(request: FastifyRequest, workerId: string, sight: Sight): WorkerView {
+function letIn(request: FastifyRequest, workerId: string, sight: Sight): WorkerView {
   const worker = usable(request, workerId, sight);
   if (worker !== undefined) return worker;
   throw new CodelanesError('WORKER_OFFLINE', `No worker "${workerId}" has registered with this bridge.`);

@@ -1,6 +1,7 @@
 import type { DurableCapabilities } from '@codelanes/protocol';
 import {
   assertAdvertised,
+  callIdHeader,
   CodelanesError,
   durableRequestHeader,
   durableRequestIdSchema,
@@ -12,9 +13,10 @@ import { z } from 'zod';
 import { durableStatusOf } from '../dispatch/durable-status.js';
 import { callIdOfWork, fingerprintOfWork } from '../dispatch/fingerprint.js';
 import { newCallOf } from '../dispatch/new-call.js';
-import type { DurableRequests, DurableView } from '../scheduler/durable-requests.js';
+import { refusalError } from '../dispatch/worker-changed.js';
+import type { DurableRequests, DurableView, NewDurableRequest } from '../scheduler/durable-requests.js';
 import { admit, principalOf } from './admission.js';
-import { chosenWorker } from './chosen-worker.js';
+import { enterAtChosenWorker, type ChosenWorker } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import type { RouteContext } from './context.js';
 import { executeHeadersOf } from './execute-headers.js';
@@ -44,6 +46,7 @@ export function durableRequestRoutes(app: FastifyInstance, context: RouteContext
   const posting = { onRequest: [onRequest, rateLimited(context)], bodyLimit: limits.requestBodyBytes };
   app.post('/v1/workspace-tools/requests', posting, async (request, reply) => {
     const view = await submitted(request, context);
+    void reply.header(callIdHeader, view.callId);
     return reply.status(202).send(statusOf(request, view));
   });
 
@@ -65,21 +68,22 @@ async function submitted(request: FastifyRequest, context: RouteContext): Promis
   const { [durableRequestHeader]: requestId } = parse(headersSchema, request.headers, 'header');
   const { workerId: named, callId: proposed, queueWaitMs } = executeHeadersOf(request.headers);
   const sent = parse(workspaceToolRequestSchema, request.body, 'body');
-  const { workerId, capabilities } = await chosenWorker(context, request, named);
-  const { request: toolRequest, pathPrefix } = context.laneRouting.laneRequestOf(capabilities, sent);
-  assertAdvertised(capabilities, toolRequest);
   const principal = principalOf(request);
-  const fingerprint = fingerprintOfWork({ workerId, queueWaitMs, request: toolRequest });
-  const callId = proposed ?? callIdOfWork({ principal, requestId, fingerprint });
-  const terms = { workerId, capabilities, principal, callId, trace: traceOf(request), pathPrefix };
-  const reply = await durable.submit({
-    requestId,
-    fingerprint,
-    queueWaitMs,
-    call: newCallOf(toolRequest, terms),
-  });
-  if (reply.ok) return reply.view;
-  throw new CodelanesError(reply.error.code, reply.error.message);
+  const make = (worker: ChosenWorker): NewDurableRequest => {
+    const { workerId, capabilities } = worker;
+    const { request: toolRequest, pathPrefix } = context.laneRouting.laneRequestOf(capabilities, sent);
+    assertAdvertised(capabilities, toolRequest);
+    const fingerprint = fingerprintOfWork({ workerId, queueWaitMs, request: toolRequest });
+    const callId = proposed ?? callIdOfWork({ principal, requestId, fingerprint });
+    const terms = { ...worker, principal, callId, trace: traceOf(request), pathPrefix };
+    return { requestId, fingerprint, queueWaitMs, call: newCallOf(toolRequest, terms) };
+  };
+  const enter = async (asked: NewDurableRequest): Promise<DurableView> => {
+    const reply = await durable.submit(asked);
+    if (reply.ok) return reply.view;
+    throw refusalError(reply);
+  };
+  return enterAtChosenWorker(context, request, { named, make, enter });
 }
 
 /** @throws CodelanesError `DURABLE_REQUESTS_NOT_OFFERED` */

@@ -8,9 +8,9 @@ import {
 import type { WorkspaceToolResult } from '@codelanes/protocol';
 import type { FastifyInstance } from 'fastify';
 import { newCallOf } from '../dispatch/new-call.js';
-import type { Sight } from '../dispatch/worker-sights.js';
-import { admit, identityOf } from './admission.js';
-import { chosenWorkerId, letIn } from './chosen-worker.js';
+import type { NewToolCall } from '../scheduler/stored-call.js';
+import { admit, principalOf } from './admission.js';
+import { enterAtChosenWorker, type ChosenWorker } from './chosen-worker.js';
 import { clientGenerationOf } from './client-generation.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
@@ -24,31 +24,28 @@ import { traceOf } from './trace.js';
  * what is malformed, and what the worker did not advertise.
  */
 export function executeRoute(app: FastifyInstance, context: RouteContext): void {
-  const { dispatcher, laneRouting, sights, tokens, settings } = context;
+  const { dispatcher, laneRouting, tokens, settings } = context;
   const options = {
     onRequest: [admit(tokens, 'caller'), rateLimited(context)],
     bodyLimit: limits.requestBodyBytes,
   };
   app.post('/v1/workspace-tools/execute', options, async (request, reply) => {
     const connection = connectionOf(reply);
-    const headers = executeHeadersOf(request.headers);
     const sent = parse(workspaceToolRequestSchema, request.body, 'body');
-    const identity = identityOf(request);
-    const workerId = await chosenWorkerId(context, identity, headers.workerId);
-    const callSeen = (sight: Sight) => {
-      const { capabilities } = letIn(request, workerId, sight);
-      const { request: toolRequest, pathPrefix } = laneRouting.laneRequestOf(capabilities, sent);
-      assertAdvertised(capabilities, toolRequest);
-      const { principal } = identity;
-      const { callId } = headers;
-      const terms = { workerId, capabilities, principal, callId, trace: traceOf(request), pathPrefix };
-      return { ...newCallOf(toolRequest, terms), grounds: sight.grounds };
+    const { workerId: named, callId, queueWaitMs } = executeHeadersOf(request.headers);
+    const principal = principalOf(request);
+    const make = (worker: ChosenWorker) => {
+      const { request: toolRequest, pathPrefix } = laneRouting.laneRequestOf(worker.capabilities, sent);
+      assertAdvertised(worker.capabilities, toolRequest);
+      const trace = traceOf(request);
+      return newCallOf(toolRequest, { ...worker, principal, callId, trace, pathPrefix });
     };
-    const patience = { queueWaitMs: headers.queueWaitMs, callerGone: connection.gone };
-    const { result, pathPrefix } = await sights.enter(workerId, callSeen, async (call) => {
+    const patience = { queueWaitMs, callerGone: connection.gone };
+    const enter = async (call: NewToolCall) => {
       void reply.header(callIdHeader, call.callId);
       return { result: await dispatcher.run(call, patience), pathPrefix: call.pathPrefix };
-    });
+    };
+    const { result, pathPrefix } = await enterAtChosenWorker(context, request, { named, make, enter });
     const generation = clientGenerationOf(request, settings.clientGeneration);
     const shown = laneRouting.shownResult(result, { generation, pathPrefix });
     return reply.type('application/json').send(bodyOf(shown));

@@ -1,5 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
+import { ManualClock } from '../scheduler/manual-clock.js';
+import { MemoryStore } from '../scheduler/memory-store.js';
+import { defaultSchedulerSettings } from '../scheduler/scheduler-settings.js';
 import { commandBody, commandIn, execute, untilQueued, waiting } from '../server/testing/requests.js';
+import { listenOver } from '../server/testing/serve-store.js';
 import { TestBridge, testTokens } from '../server/testing/test-bridge.js';
 import { TestWorker } from '../server/testing/test-worker.js';
 
@@ -56,10 +60,13 @@ it('tells what runs and waits, what was settled, and what timed out, by operatio
 });
 
 it('[T73] counts a lost lease once, and its lane and slot are free in the same numbers', async () => {
-  const bridge = await start({ scheduler: { leaseTtlMs: 100 } });
+  const clock = new ManualClock();
+  const bridge = await listenOver(new MemoryStore(defaultSchedulerSettings, clock));
+  bridges.push(bridge);
   const worker = await TestWorker.registered(bridge);
   const answer = execute(bridge, commandIn('a'));
   await worker.start(await worker.next());
+  clock.advance(defaultSchedulerSettings.leaseTtlMs);
   expect((await answer).json['code']).toBe('ASSIGNMENT_EXPIRED');
   const text = await metricsOf(bridge);
   expect(text).toContain('codelanes_lease_losses_total{operation="execute_command"} 1\n');

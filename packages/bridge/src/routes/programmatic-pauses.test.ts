@@ -153,6 +153,12 @@ describe('a continuation token', () => {
       expect(json).toEqual(foreign.json);
       expect(json).toMatchObject({ code: 'CONTINUATION_NOT_FOUND' });
     }
+    // What may have happened, and what to do next: nobody runs the script whole once more because of it.
+    expect(random.json['error']).toMatch(
+      /a script waits 5 minutes .* started anew, which ends scripts that wait/,
+    );
+    expect(random.json['error']).toContain('What the script had done stays');
+    expect(random.json['next']).toMatch(/^Look at what the script has done in its lane/);
     const continued = goOn(bridge, answer);
     await endScript(worker, await worker.next());
     expect((await continued).status).toBe(200);

@@ -19,8 +19,9 @@ import { z } from 'zod';
 import { callIdOfRequest, namedCallOf } from '../dispatch/continuations.js';
 import { newCallOf } from '../dispatch/new-call.js';
 import { scriptReply } from '../dispatch/script-reply.js';
+import type { NewCall } from '../scheduler/stored-call.js';
 import { admit, identityOf, principalOf } from './admission.js';
-import { chosenWorker, namedWorker } from './chosen-worker.js';
+import { enterAtChosenWorker, namedWorker, type ChosenWorker } from './chosen-worker.js';
 import { connectionOf } from './connection-of.js';
 import type { RouteContext } from './context.js';
 import { executeHeadersOf } from './execute-headers.js';
@@ -79,22 +80,21 @@ async function begin(
   countRequest(context, request);
   const connection = connectionOf(reply);
   const principal = principalOf(request);
-  const { workerId: named, callId, queueWaitMs } = executeHeadersOf(request.headers);
+  const { workerId: named, callId: proposed, queueWaitMs } = executeHeadersOf(request.headers);
   const requestId = requestIdOf(request);
+  const callId = requestId === undefined ? proposed : callIdOfRequest(principal, requestId);
   const body = parse(programmaticRequestSchema, request.body, 'body');
   const script = runScriptRequestOf(body, programmaticLaneOf(request, body));
-  const { workerId, capabilities } = await chosenWorker(context, request, named);
-  assertScriptAdvertised(capabilities, script);
-  const call = newCallOf(script, {
-    workerId,
-    capabilities,
-    principal,
-    callId: requestId === undefined ? callId : callIdOfRequest(principal, requestId),
-    trace: traceOf(request),
-  });
-  void reply.header(callIdHeader, call.callId);
+  const make = (worker: ChosenWorker): NewCall => {
+    assertScriptAdvertised(worker.capabilities, script);
+    return newCallOf(script, { ...worker, principal, callId, trace: traceOf(request) });
+  };
   const patience = { queueWaitMs, callerGone: connection.gone };
-  return scriptReply(call.callId, context.dispatcher.runScript(call, patience));
+  const enter = (call: NewCall): Promise<ProgrammaticReply> => {
+    void reply.header(callIdHeader, call.callId);
+    return scriptReply(call.callId, context.dispatcher.runScript(call, patience));
+  };
+  return enterAtChosenWorker(context, request, { named, make, enter });
 }
 
 async function goOn(

@@ -7,7 +7,7 @@ import { testCapabilities, TestWorker } from '../server/testing/test-worker.js';
 let bridge: TestBridge;
 
 beforeEach(async () => {
-  bridge = await TestBridge.start({ slots: 3, filePool: 5, scheduler: { leaseTtlMs: 6_000 } });
+  bridge = await TestBridge.start({ slots: 3, filePool: 5, scheduler: { leaseTtlMs: 600_000 } });
 });
 
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 it('tells the terms: slots are the smaller of the offer and the ceiling', async () => {
   const worker = new TestWorker(bridge);
-  const terms = { filePool: 5, leaseTtlMs: 6_000, renewEveryMs: 1_000, unresolved: [] };
+  const terms = { filePool: 5, leaseTtlMs: 600_000, renewEveryMs: 100_000, unresolved: [] };
   expect(await worker.register({ slots: 2, takeOver: true })).toMatchObject({ ...terms, slots: 2 });
   expect(await worker.register({ slots: limits.slots, takeOver: true })).toMatchObject({
     ...terms,
@@ -112,16 +112,18 @@ it('changes what it offers without a restart: the next call is judged by that', 
 
 it('tells of the lanes that it has closed, at its registration and whenever they change', async () => {
   const lane = laneOf({ workspaceId: 'primary', worktree: 'a' });
-  const closed = { lane, reason: 'Process 7 may still run.', sinceMs: 5_000 };
+  const closed = { lane, cause: 'quarantine', reason: 'Process 7 may still run.', sinceMs: 5_000 } as const;
   const journalId = randomId();
-  const worker = await TestWorker.registered(bridge, { journalId, quarantined: [closed] });
+  const worker = await TestWorker.registered(bridge, { journalId, closed: [closed] });
   const lanes = async () =>
     lanesViewSchema.parse((await bridge.send('/v1/bridge/workers/worker-1/lanes', { as: 'admin' })).json);
   const [listed] = (await lanes()).quarantined;
   expect(listed).toMatchObject({ lane, reason: closed.reason });
   expect(listed?.sinceMs).toBeGreaterThanOrEqual(5_000);
-  await worker.post('report', { reports: [{ state: 'quarantines', quarantined: [] }] });
-  expect((await lanes()).quarantined).toEqual([]);
+  await worker.post('report', {
+    reports: [{ state: 'closed', lanes: [{ ...closed, cause: 'failed_setup' }] }],
+  });
+  expect(await lanes()).toMatchObject({ quarantined: [], failedSetups: [{ lane, reason: closed.reason }] });
 });
 
 it('tells administrators how long ago it heard of a worker, while that is online', async () => {

@@ -1,6 +1,7 @@
-import type { Capabilities, RegisterReply, RegisterRequest } from '@codelanes/protocol';
+import type { Capabilities, RegisterReply, RegisterRequest, WireError } from '@codelanes/protocol';
 import { CodelanesError, laneOf, registerRequestSchema, workerWireVersion } from '@codelanes/protocol';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Identity } from '../auth/identity.js';
 import { isOver } from '../dispatch/outcome.js';
 import type { NodeCapacity, SchedulerStore } from '../scheduler/store.js';
 import { identityOf } from './admission.js';
@@ -24,7 +25,7 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
       filePool: settings.filePool,
       capacities: capacitiesOf(offer.capabilities),
     });
-    if (!registered.ok) throw new CodelanesError(registered.error.code, registered.error.message);
+    if (!registered.ok) throw await refusalFor(context, identityOf(request), workerId, registered.error);
     if (offer.takeOver)
       request.log.warn({ workerId }, 'a worker took this identity over, as its operator asked');
     warnOfPaths(request.log, context, offer);
@@ -38,6 +39,31 @@ export function workerRegisterRoute(app: FastifyInstance, context: RouteContext)
       forgotten: await forgottenOf(store, workerId, paused),
     } satisfies RegisterReply;
   });
+}
+
+/**
+ * The leases of a worker that was shut out end by themselves, as nobody can renew them. They are not ended before: what
+ * runs under them may run until then, on a machine that hears of nothing. So whoever was paired since is put off.
+ */
+async function refusalFor(
+  { store, pairings, settings }: RouteContext,
+  { enrolmentId }: Identity,
+  workerId: string,
+  { code, message }: WireError,
+): Promise<CodelanesError> {
+  const refusal = new CodelanesError(code, message);
+  if (code !== 'WORKER_FENCED' || enrolmentId === undefined) return refusal;
+  const [standing, before] = await Promise.all([pairings.standing(workerId), store.worker(workerId)]);
+  if (standing?.kind !== 'enrolled' || standing.id !== enrolmentId || before === undefined) return refusal;
+  const { leaseExpiresInMs } = before;
+  const heardAt = Date.now() - (settings.leaseTtlMs - leaseExpiresInMs);
+  // It speaks for the pairing that counts now, and is elsewhere.
+  if (standing.at <= heardAt) return refusal;
+  const seconds = Math.ceil(leaseExpiresInMs / 1000);
+  return new CodelanesError(
+    'WORKER_STILL_LEASED',
+    `Worker ${workerId} was paired anew. What it ran under its pairing before may run for up to ${seconds} s more, and is stopped by then: it is taken in after that, or at once with --take-over, where nothing of it runs any more.`,
+  );
 }
 
 /** A bridge that was started anew knows nothing of them; others may have ended meanwhile. */

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { workerStatusSchema } from '@codelanes/protocol';
+import { ManualClock } from '../scheduler/manual-clock.js';
+import { MemoryStore } from '../scheduler/memory-store.js';
+import { defaultSchedulerSettings } from '../scheduler/scheduler-settings.js';
+import { listenOver } from '../server/testing/serve-store.js';
 import { TestBridge } from '../server/testing/test-bridge.js';
 import { testCapabilities, TestWorker } from '../server/testing/test-worker.js';
 
@@ -7,7 +11,7 @@ const path = '/v1/bridge/workers/worker-1/status';
 let bridge: TestBridge;
 
 beforeEach(async () => {
-  bridge = await TestBridge.start({ scheduler: { leaseTtlMs: 1_500 } });
+  bridge = await TestBridge.start();
 });
 
 afterEach(async () => {
@@ -31,18 +35,24 @@ describe('the status of a worker', () => {
   });
 
   it('has the time of a lease only while the worker is online', async () => {
-    await TestWorker.registered(bridge);
-    await expect
-      .poll(async () => (await bridge.send(path, { as: 'admin' })).json['online'], {
-        interval: 20,
-        timeout: 10_000,
-      })
-      .toBe(false);
-    const { json } = await bridge.send(path, { as: 'admin' });
-    expect(json).toEqual({ protocolVersion: 1, workerId: 'worker-1', online: false, ready: false });
-    const own = await bridge.send(path, { as: 'admin', headers: { 'x-codelanes-client': '1' } });
-    expect(own.json).toMatchObject({ online: false, capabilities: testCapabilities() });
-    expect(own.json).not.toHaveProperty('leaseExpiresInMs');
+    const clock = new ManualClock();
+    const aging = await listenOver(new MemoryStore(defaultSchedulerSettings, clock));
+    try {
+      await TestWorker.registered(aging);
+      clock.advance(defaultSchedulerSettings.leaseTtlMs - 1);
+      expect((await aging.send(path, { as: 'admin' })).json).toMatchObject({
+        online: true,
+        leaseExpiresInMs: 1,
+      });
+      clock.advance(1);
+      const { json } = await aging.send(path, { as: 'admin' });
+      expect(json).toEqual({ protocolVersion: 1, workerId: 'worker-1', online: false, ready: false });
+      const own = await aging.send(path, { as: 'admin', headers: { 'x-codelanes-client': '1' } });
+      expect(own.json).toMatchObject({ online: false, capabilities: testCapabilities() });
+      expect(own.json).not.toHaveProperty('leaseExpiresInMs');
+    } finally {
+      await aging.close();
+    }
   });
 
   it('names no longest command where the worker runs none', async () => {

@@ -1,5 +1,5 @@
 import type { CallState, WaitingReason, WorkspaceToolRequest } from '@codelanes/protocol';
-import type { CallEnd, Refused } from './store.js';
+import type { CallEnd, SubmissionRefused } from './store.js';
 import type { NewToolCall } from './stored-call.js';
 
 /**
@@ -10,7 +10,8 @@ import type { NewToolCall } from './stored-call.js';
  * scheduler, which waits, starts and ends by the same rule as any other, with three differences: it does not leave
  * the queue when the bridge that took it in dies or its caller goes away; its queue deadline is kept by the store
  * itself, whichever bridge is alive (at the latest when somebody asks for it); and how it ended is kept for 24
- * hours. Every bridge of the store can submit, see and cancel every request.
+ * hours. One that leaves the queue is `interrupted`, not withdrawn, where the store may have lost meanwhile, or
+ * shortly before it came, that it ran. Every bridge of the store can submit, see and cancel every request.
  */
 export interface DurableRequests {
   /**
@@ -18,9 +19,10 @@ export interface DurableRequests {
    * one stands. A worker that is offline keeps it waiting until its deadline. Refused: `REQUEST_CONFLICT` (the id
    * stands for other work), `WORKER_QUEUE_FULL` (the queue, the principal's share of it, or as many requests kept
    * for the principal as may be, none of which has ended), `WORKER_OFFLINE` (it never registered). Of ended
-   * requests beyond that bound the oldest is forgotten.
+   * requests beyond that bound the oldest is forgotten. Refused as outdated as `SchedulerStore.submit` does, unless it
+   * was taken in before.
    */
-  submit(request: NewDurableRequest): Promise<SubmittedRequest | Refused>;
+  submit(request: NewDurableRequest): Promise<SubmittedRequest | SubmissionRefused>;
 
   /** How a request stands; looking consumes nothing. Other principals' requests are unknown. */
   view(principal: string, requestId: string): Promise<DurableView | undefined>;

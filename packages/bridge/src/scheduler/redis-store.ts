@@ -32,7 +32,7 @@ import { Submissions } from './redis/submissions.js';
 import { readLanes, readLoad } from './redis/views.js';
 import { Wakes, type News } from './redis/wakes.js';
 import { WorkerList } from './redis/worker-list.js';
-import { WorkerScripts, type RedisTimes } from './redis/worker-scripts.js';
+import { defaultRedisTimes, WorkerScripts, type RedisTimes } from './redis/worker-scripts.js';
 import type {
   CallEnd,
   Fetched,
@@ -60,8 +60,6 @@ import { defaultSchedulerSettings, type SchedulerSettings } from './scheduler-se
 import type { Clock } from './clock.js';
 import type { NewCall } from './stored-call.js';
 import { SystemClock } from './system-clock.js';
-
-const defaultTimes: RedisTimes = { bridgeSilentMs: 4_000, keysKeptMs: 3_600_000 };
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
@@ -108,7 +106,7 @@ export class RedisStore implements SchedulerStore {
     const { address, prefix = 'codelanes', settings = defaultSchedulerSettings, simulatedTime } = options;
     const clock = simulatedTime ?? new SystemClock();
     const keys = new RedisKeys(prefix);
-    const times = { ...defaultTimes, ...options.times };
+    const times = { ...defaultRedisTimes, ...options.times };
     this.#connections = connectRedis(address, options.onError ?? ignore);
     const { commands, subscriber } = this.#connections;
     this.#layout = new Layout(commands, keys);
@@ -165,7 +163,7 @@ export class RedisStore implements SchedulerStore {
       },
     });
     for (const client of [commands, subscriber]) {
-      client.on('close', () => {
+      client.on(client.isCluster ? '-node' : 'close', () => {
         this.#heard.connectionLost();
       });
     }

@@ -1,3 +1,4 @@
+import type { HeldCall } from '@codelanes/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { storesUnderTest } from './testing/stores-under-test.js';
 import { done, idOf, WorkerAtStore } from './testing/worker-at-store.js';
@@ -23,6 +24,25 @@ describe.each(storesUnderTest)('what must hold at the $name store', ({ make }) =
       expect((await after.fetch()).calls).toEqual([inB]);
       expect(await after.store.settle(after.fence, worker.lease(held), done)).toEqual({ accepted: true });
       expect((await after.fetch()).calls).toEqual([inA]);
+    });
+
+    it('takes the end of a call that waits here while its worker holds it, and gives its lane to the next', async () => {
+      const runs = await worker.run(a);
+      const waits = await worker.submit(a);
+      worker.clock.advance(5);
+      const lease = { callId: waits, generation: 7, token: 'ab'.repeat(32) };
+      const held: HeldCall = { ...lease, lane: [...a], mode: 'exclusive', pool: 'command' };
+      await worker.register({ holds: [held] });
+      await worker.resolve('interrupted', runs);
+      const next = await worker.submit(a);
+      worker.clock.advance(7);
+      expect(await worker.stateOf(waits)).toBe('running');
+      expect(await worker.store.settle(worker.fence, lease, done)).toMatchObject({
+        accepted: true,
+        timing: { queuedMs: 5, totalMs: 12 },
+      });
+      expect(await worker.store.end(waits)).toMatchObject({ how: 'settled' });
+      expect((await worker.fetch()).calls).toEqual([next]);
     });
 
     it('has a call stopped whose caller went away with the bridge that lost its memory', async () => {

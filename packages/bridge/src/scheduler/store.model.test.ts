@@ -291,5 +291,5 @@ describe.each(storesUnderTest)('any life of a worker at the $name store', (store
       }),
       { numRuns: storeUnderTest.lives },
     );
-  }, 60_000);
+  }, 240_000);
 });

@@ -97,12 +97,23 @@ describe.each(storesUnderTest)('what the $name store tells of its workers', ({ m
   });
 
   it('shows the lanes that a worker has closed as it last said, growing older', async () => {
-    const closed = { lane: a, reason: 'A process is left.', sinceMs: 100 };
-    await worker.register({ quarantined: [closed] });
+    const left = { lane: a, reason: 'A process is left.', sinceMs: 100 };
+    const failed = { lane: b, reason: 'It ended with status 3.', sinceMs: 10 };
+    const [quarantine, failedSetup] = [
+      { ...left, cause: 'quarantine' as const },
+      { ...failed, cause: 'failed_setup' as const },
+    ];
+    await worker.register({ closed: [quarantine, failedSetup] });
     worker.clock.advance(50);
-    expect((await worker.store.lanes('worker'))?.quarantined).toEqual([{ ...closed, sinceMs: 150 }]);
-    await worker.store.report(worker.fence, [{ state: 'quarantines', quarantined: [] }]);
-    expect((await worker.store.lanes('worker'))?.quarantined).toEqual([]);
+    expect(await worker.store.lanes('worker')).toMatchObject({
+      quarantined: [{ ...left, sinceMs: 150 }],
+      failedSetups: [{ ...failed, sinceMs: 60 }],
+    });
+    await worker.store.report(worker.fence, [{ state: 'closed', lanes: [failedSetup] }]);
+    const later = await worker.store.lanes('worker');
+    expect(later).toMatchObject({ quarantined: [], failedSetups: [failed] });
+    await worker.store.report(worker.fence, [{ state: 'closed', lanes: [] }]);
+    expect((await worker.store.lanes('worker'))?.failedSetups).toEqual([]);
   });
 
   it('hands the trace of a call to its worker', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { storesUnderTest } from './testing/stores-under-test.js';
 import { WorkerAtStore } from './testing/worker-at-store.js';
 
@@ -75,9 +75,7 @@ describe.each(storesUnderTest)(
         const rings: unknown[] = [];
         worker.store.onWorker('worker', () => rings.push('ring'));
         expect(await worker.store.cancel(script)).toBe('settled');
-        await vi.waitFor(() => {
-          expect(rings).not.toEqual([]);
-        });
+        await expect.poll(() => rings).not.toEqual([]);
         expect(await worker.store.end(script)).toMatchObject(stopped);
         expect(await worker.store.cancel(script)).toBe('settled');
         expect((await worker.fetch()).cancellations).toEqual([script]);

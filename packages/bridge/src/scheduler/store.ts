@@ -4,13 +4,13 @@ import type {
   CallState,
   CallView,
   Capabilities,
+  ClosedLane,
   HeldCall,
   Lane,
   LanesView,
   Lease,
   Pause,
   Pool,
-  QuarantinedLane,
   Report,
   Settlement,
   ToolCall,
@@ -82,7 +82,7 @@ export interface SchedulerStore {
    * was answered `busy` keeps its place and is offered again after any report but `busy`, any settlement or a
    * registration. `denied` returns an unresolved call to its place, and is ignored of any other: it carries no
    * token, and a repeated one must not take a later delivery back. A call that was paused before has run, so that
-   * `denied` interrupts it; `interrupted` ends it also where it is paused or waits to go on, without a lease. `quarantines` replaces the list of closed lanes,
+   * `denied` interrupts it; `interrupted` ends it also where it is paused or waits to go on, without a lease. `closed` replaces the list of closed lanes,
    * which decides nothing here: the worker itself refuses what it was closed to.
    *
    * `unready` enters a setup of exactly that lane, unless one waits or runs there. It is the system's call: its place
@@ -193,7 +193,7 @@ export interface Registration extends RegistrationFence {
   readonly holds: readonly HeldCall[];
   readonly takeOver: boolean;
   /** Lanes that the worker has closed; left out, none is. */
-  readonly quarantined?: readonly QuarantinedLane[] | undefined;
+  readonly closed?: readonly ClosedLane[] | undefined;
 }
 
 /** How many commands a lane and everything beneath it may run at once. */

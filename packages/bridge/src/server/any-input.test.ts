@@ -37,7 +37,7 @@ const headers = {
   'x-librechat-workspace-request-id': 'fuzzed-fuzzed-fuzzed',
 };
 
-describe.each(everyRoute)('$method $path', { timeout: 60_000 }, ({ method, path, as, body, isDurable }) => {
+describe.each(everyRoute)('$method $path', { timeout: 240_000 }, ({ method, path, as, body, isDurable }) => {
   // Each time from another address, as the bridge bounds what one that has no token may ask.
   const send = (to: string, sending: Sending): Promise<Answer> =>
     (isDurable ? lasting : bridge).send(to, { as, headers, from: nextAddress(), isText: true, ...sending });
@@ -280,7 +280,10 @@ function raw(bytes: string): Promise<string> {
     let reply = '';
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => (reply += chunk));
-    socket.on('error', reject);
+    // The bridge does not read to the end what is no HTTP; what it said before it hung up counts.
+    socket.on('error', (error) => {
+      if (reply === '') reject(error);
+    });
     socket.on('close', () => {
       resolve(reply);
     });

@@ -5,6 +5,7 @@ import type { TokenSet } from '../auth/static-tokens.js';
 import type { LaneRouter } from '../dispatch/lane-routing.js';
 import type { RouteSettings } from '../routes/context.js';
 import type { SchedulerSettings } from '../scheduler/scheduler-settings.js';
+import { defaultRedisTimes } from '../scheduler/redis/worker-scripts.js';
 import { defaultSchedulerSettings } from '../scheduler/scheduler-settings.js';
 
 const tokenSchema = z
@@ -40,6 +41,8 @@ function isPrivate(text: string): boolean {
 const jwtSchema = z.strictObject({
   /** The public key or keys of LibreChat: PEM, JWK or JWKS, in a file or at a URL. */
   keys: z.union([z.strictObject({ file }), z.strictObject({ url })]),
+  /** How often a file is looked at: other keys count from then on. */
+  checkEveryMs: milliseconds.default(60_000),
   issuer: z.string().min(1).default('librechat'),
   audience: z.string().min(1).default('codeapi'),
   clockToleranceSeconds: z.int().min(0).max(30).default(30),
@@ -90,6 +93,8 @@ const storeSchema = z.discriminatedUnion('kind', [
       .string()
       .regex(/^[A-Za-z0-9._:-]{1,64}$/, 'expected 1 to 64 of A-Z a-z 0-9 . _ : -')
       .default('codelanes'),
+    /** A bridge that is silent for this long counts as dead, and what it has in the queue leaves it. */
+    bridgeSilentMs: milliseconds.default(defaultRedisTimes.bridgeSilentMs),
   }),
 ]);
 export type StoreChoice = z.output<typeof storeSchema>;

@@ -7,7 +7,7 @@ import { TestWorker } from './testing/test-worker.js';
 
 describe('a bridge that stops', () => {
   it('takes waiting calls back, lets running ones end, refuses new ones, and then stops listening', async () => {
-    const bridge = await TestBridge.start({ drainMs: 10_000 });
+    const bridge = await TestBridge.start({ drainMs: 600_000 });
     const worker = await TestWorker.registered(bridge);
     const running = execute(bridge, commandBody());
     const assignment = await worker.next();

@@ -36,14 +36,16 @@ export interface Bridge {
 export async function startBridge(options: BridgeOptions, log?: FastifyBaseLogger): Promise<Bridge> {
   const compiled = compileBridgeOptions(options);
   const logger = log ?? pino({ name: 'codelanes-bridge', level: compiled.logLevel });
+  const closed = new AbortController();
   const tls = compiled.tls === undefined ? undefined : await openTls(compiled.tls);
-  const tokens = await openTokens(compiled, logger);
+  const tokens = await openTokens(compiled, logger, closed.signal);
   const opened = await openStore(compiled.store, compiled.scheduler, compiled.pairing, logger);
   const context = routeContextOf(compiled, tokens, opened);
   const app = createHttpServer(context, logger, { tls, requestTimeoutMs: compiled.requestTimeoutMs });
   const endRenewal = keepTlsRenewed(compiled.tls, tls, app);
   const closeStores = async () => {
     endRenewal();
+    closed.abort();
     await opened.store.close();
     await opened.pairings.close();
     opened.names.close();

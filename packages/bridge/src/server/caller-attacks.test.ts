@@ -141,7 +141,7 @@ describe('a caller of LibreChat', () => {
   it('is one principal for the rate limit, whichever token it sends', async () => {
     const limited = await TestBridge.start({
       jwt: { keys: { file: join(folder, 'librechat.pem') } },
-      rateLimit: { calls: 2, windowMs: 60_000 },
+      rateLimit: { calls: 2, windowMs: 3_600_000 },
     });
     const worker = await TestWorker.registered(limited);
     const send = (claims: Claims) =>

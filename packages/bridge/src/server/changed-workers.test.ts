@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { BridgesOnRedis } from './testing/bridges-on-redis.js';
 import { PairedWorker } from './testing/paired-worker.js';
 import { commandBody, execute } from './testing/requests.js';
+import { runScript } from './testing/scripts.js';
 import type { Answer, TestBridge } from './testing/test-bridge.js';
 import { testCapabilities, TestWorker } from './testing/test-worker.js';
 
@@ -15,7 +16,11 @@ beforeEach(async () => {
 });
 
 function run(workerId: string, body: object = commandBody()): Promise<Answer> {
-  return execute(other, body, { headers: { 'x-librechat-code-worker-id': workerId } });
+  return execute(other, body, { headers: naming(workerId) });
+}
+
+function naming(workerId: string): Readonly<Record<string, string>> {
+  return { 'x-librechat-code-worker-id': workerId };
 }
 
 /** A worker of one bridge, which the other has seen by a call that it entered and that has ended. */
@@ -32,24 +37,41 @@ async function pairedAndSeen(): Promise<void> {
   expect((await answer).json['code']).toBe('INVALID_PATH');
 }
 
-describe('a bridge that has seen a worker', () => {
-  it('enters no call of it any more once another bridge has revoked it', async () => {
+/** The ways by which calls come to a worker. */
+const ways = [
+  { call: 'a call', send: () => run('laptop') },
+  {
+    call: 'a durable request',
+    send: () =>
+      other.send('/v1/workspace-tools/requests', {
+        as: 'caller',
+        body: commandBody(),
+        headers: { ...naming('laptop'), 'x-librechat-workspace-request-id': 'request-of-laptop' },
+      }),
+  },
+  { call: 'a script', send: () => runScript(other, {}, { headers: naming('laptop') }) },
+];
+
+describe.each(ways)('a bridge that has seen a worker, at $call', ({ send }) => {
+  it('enters nothing any more once another bridge has revoked it', async () => {
     await pairedAndSeen();
     await one.send('/v1/bridge/workers/laptop/revoke', { as: 'admin', body: {} });
-    expect((await run('laptop')).json['code']).toBe('WORKER_OFFLINE');
+    expect((await send()).json['code']).toBe('WORKER_OFFLINE');
     const { json } = await other.send('/v1/bridge/workers/laptop/lanes', { as: 'admin' });
     expect(json).toMatchObject({ waiting: [] });
   });
 
-  it('enters no call of somebody for whom it does not work any more', async () => {
+  it('enters nothing of somebody for whom it does not work any more', async () => {
     await pairedAndSeen();
     const binding = { tenantId: 'others', principal: { type: 'tenant', id: 'others' } } as const;
     const again = await PairedWorker.paired(one, 'laptop', binding);
     await again.register();
-    expect((await run('laptop')).json['code']).toBe('WORKER_OFFLINE');
+    expect((await send()).json['code']).toBe('WORKER_OFFLINE');
     expect((await again.poll()).json['assignments']).toEqual([]);
   });
+});
 
+describe('a bridge that has seen a worker', () => {
   it('judges a call anew by what the worker can do since, whether that is less or more', async () => {
     const worker = await TestWorker.registered(one);
     const seen = run('worker-1');

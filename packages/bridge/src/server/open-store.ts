@@ -44,7 +44,8 @@ export async function openStore(
   const onError = (error: Error) => {
     log.warn({ err: error }, 'the connection to Redis has a fault; it is made again');
   };
-  const store = new RedisStore({ address, prefix: choice.prefix, settings, onError });
+  const { prefix, bridgeSilentMs } = choice;
+  const store = new RedisStore({ address, prefix, settings, times: { bridgeSilentMs }, onError });
   try {
     await store.ready();
   } catch (error) {

@@ -36,7 +36,8 @@ describe('two bridges of one Redis', () => {
     expect(metrics.text).toContain(
       'codelanes_running_calls{worker="worker-1",pool="command",operation="execute_command"} 0\n',
     );
-    expect((await other.send('/readyz')).json).toEqual({ ready: true });
+    // A Redis that takes its time to answer counts as away.
+    await expect.poll(async () => (await other.send('/readyz')).json).toEqual({ ready: true });
   });
 
   it('are not ready, and refuse calls as retryable, while Redis cannot be reached', async () => {
@@ -94,8 +95,9 @@ describe('two bridges of one Redis', () => {
 
   it('hand a durable request that Redis lost to the worker as the same call, when it is sent again', async () => {
     const id = 'request-0123456789';
-    await submit(one, id);
+    const taken = await submit(one, id);
     const { callId } = await worker.next();
+    expect(taken.headers['x-codelanes-call-id']).toBe(callId);
     await bridges.server.ask((client) => client.flushall());
     const again = await TestWorker.registered(other);
     const path = `/v1/workspace-tools/requests/${id}`;

@@ -6,7 +6,9 @@ import { commandIn, execute, untilQueued } from './testing/requests.js';
 
 const bridges = BridgesOnRedis.prepare();
 const toWorker = { headers: { 'x-librechat-code-worker-id': 'worker-1' } };
-const scriptNames = new Map(Object.entries(luaScripts).map(([name, { sha1 }]) => [sha1, name]));
+const scriptNames = new Map<string, string>(
+  Object.entries(luaScripts).map(([name, { sha1 }]) => [sha1, name]),
+);
 /** What a call itself asks; the rest goes on by the clock or at a test's request. */
 const ofCalls = new Set(['set', 'submit', 'fetch', 'report', 'settle', 'batch', 'withdraw', 'end', 'call']);
 

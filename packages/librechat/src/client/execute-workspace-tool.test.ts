@@ -215,8 +215,8 @@ describe('a call is repeated', () => {
   });
 
   it('not where waiting as long as it is asked to would leave it no time', async () => {
-    const later = { ...queueTimeout, headers: { 'retry-after': '5' } };
-    const failure = await failureOf(send([later, good], { maxRequestTimeoutMs: 36_000 }));
+    const later = { ...queueTimeout, headers: { 'retry-after': '30' } };
+    const failure = await failureOf(send([later, good], { maxRequestTimeoutMs: 60_000 }));
     expect(failure.upstreamStatus).toBe(503);
     expect(failure.message).toContain('Nothing was started');
     expect(stub.requests).toHaveLength(1);

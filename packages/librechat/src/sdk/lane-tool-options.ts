@@ -32,9 +32,9 @@ export interface SdkToolOptions {
 
 /**
  * Options for `createBashExecutionTool` and `createBashProgrammaticToolCallingTool` by which the tool works in that
- * lane alone, continuations of programmatic calls included. They bind the tool and strip nothing: arguments of the model
- * that the tool does not have still reach the body of its calls, where the bridge refuses those that name another lane;
- * `withoutLeakedArguments` takes them away, and `createLaneTool` does both.
+ * lane alone, continuations of programmatic calls included. Options decide nothing about arguments: those of the model that
+ * the tool does not have still reach the body of its calls, where the bridge refuses those that name another lane.
+ * `createBoundTool` makes the tool and takes them away.
  *
  * @throws TypeError where the options already name a clone of the conversation, which has no lanes.
  */

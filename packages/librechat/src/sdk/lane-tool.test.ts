@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  createBoundTool,
   createLaneTool,
   laneBaseUrl,
   laneToolOptions,
@@ -65,6 +66,25 @@ describe('a tool that is bound to a lane', () => {
       maxRoundTrips: 3,
     });
     expect(laneBaseUrl(`${base}//`, { workspaceId: 'primary' })).toBe(base);
+  });
+
+  it('sends nothing that its model made up', async () => {
+    const lane = { workspaceId: 'primary:api', worktree: 'fix-a' };
+    const tool = createBoundTool(create, { baseUrl: base }, lane);
+    const forged = {
+      command: 'pwd',
+      args: ['x'],
+      cwd: '..',
+      workspace_worktree: 'b',
+      workspace_repository: 'c',
+    };
+    expect(await tool.func(forged, 'manager')).toEqual({
+      url: `${base}/workspaces/primary%3Aapi/lanes/fix-a`,
+      workspace: 'primary:api',
+      command: 'pwd',
+      args: ['x'],
+      rest: ['manager'],
+    });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { worktreeNameSchema } from '@codelanes/protocol';
-import { laneToolOptions, type SdkToolOptions } from './lane-tool-options.js';
+import { laneToolOptions, type BoundLane, type SdkToolOptions } from './lane-tool-options.js';
 
 /** What is used of the tools that `@librechat/agents` makes; they are LangChain's structured tools. */
 export interface SdkTool {
@@ -22,6 +22,22 @@ export function withoutLeakedArguments<T extends SdkTool>(tool: T): T {
     func: (input: object, ...rest: unknown[]) =>
       run(Object.fromEntries(Object.entries(input).filter(([key]) => known.has(key))), ...rest),
   });
+}
+
+/**
+ * A tool of the SDK that works in one lane alone, whatever the model writes: nothing but the arguments that the tool has
+ * reaches the wire, continuations of programmatic calls included.
+ *
+ * `create` is `createBashExecutionTool` or `createBashProgrammaticToolCallingTool`.
+ *
+ * @throws TypeError as `laneToolOptions` and `withoutLeakedArguments`.
+ */
+export function createBoundTool<O extends SdkToolOptions, T extends SdkTool>(
+  create: (options: O) => T,
+  options: O,
+  lane: BoundLane,
+): T {
+  return withoutLeakedArguments(create(laneToolOptions(options, lane)));
 }
 
 /** The argument that names the lane. */
@@ -60,7 +76,7 @@ export function createLaneTool<O extends SdkToolOptions, T extends SdkTool>(
         );
       }
       const lane = { workspaceId: options.workspaceId, worktree: name };
-      return withoutLeakedArguments(create(laneToolOptions(options, lane))).func(others, ...rest);
+      return createBoundTool(create, options, lane).func(others, ...rest);
     },
   });
 }

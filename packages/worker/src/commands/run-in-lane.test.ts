@@ -20,13 +20,13 @@ afterEach(() => {
 async function run(
   lane: LaneFacts & { close?: () => void },
   command: string,
-  timeoutMs = 10_000,
+  timeoutMs = 45_000,
   verifyAgain?: () => void,
 ): Promise<LaneOutcome> {
   try {
     return await runInLane({
       lane,
-      homeKey: lane.kind,
+      home: { lane: lane.kind, tree: '' },
       machine: fixture.machine,
       shared: fixture.shared,
       command,
@@ -61,7 +61,7 @@ describe('a command in its lane', () => {
     const replaced = (): never => {
       throw new Error('it was replaced by another');
     };
-    await expect(run(fixture.openWorktree('a'), 'touch ran', 10_000, replaced)).rejects.toThrow('replaced');
+    await expect(run(fixture.openWorktree('a'), 'touch ran', 45_000, replaced)).rejects.toThrow('replaced');
     expect(existsSync(join(fixture.path('a'), 'ran'))).toBe(false);
     expect(records).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe('a command in its lane', () => {
     const killed = await run(
       fixture.openWorktree('a'),
       'touch "$CODELANES_GIT_METADATA/index.lock"; sleep 60',
-      1_500,
+      6_000,
     );
     expect(killed.stderr).toBe(
       'codelanes: The index lock that the stopped Git left behind has been removed.\n',

@@ -3,6 +3,7 @@ import type { ProcessIdentity } from '../lanes/processes.js';
 import type { NetworkHost } from '../network/network-host.js';
 import type { GatedSandbox } from '../sandbox/gated-sandbox.js';
 import { laneTop, type LaneFacts } from '../sandbox/lane-facts.js';
+import type { HomeOwner } from '../sandbox/lane-home.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedCache } from '../sandbox/shared-cache.js';
@@ -20,8 +21,8 @@ export interface BuiltAhead {
 export interface LaneCommand {
   /** Verified just before; its descriptors stay open until the call has settled. */
   readonly lane: LaneFacts;
-  /** Names the home that is kept for this lane. */
-  readonly homeKey: string;
+  /** Whose home it runs with. */
+  readonly home: HomeOwner;
   readonly machine: MachineFacts;
   readonly shared: SharedFolders;
   /** Where the command starts, relative to the top of the lane; there by default. */
@@ -70,12 +71,12 @@ export interface LaneOutcome extends CommandOutcome {
 /** What the wall of a lane is made from. */
 export type WalledLaneFacts = Pick<
   LaneCommand,
-  'lane' | 'homeKey' | 'machine' | 'shared' | 'network' | 'caches'
+  'lane' | 'home' | 'machine' | 'shared' | 'network' | 'caches'
 >;
 
 /** @throws as `openLaneSandbox`. */
-export function openWall({ lane, homeKey, machine, shared, network, caches }: WalledLaneFacts): LaneSandbox {
-  const folders = laneFolders(shared, homeKey);
+export function openWall({ lane, home, machine, shared, network, caches }: WalledLaneFacts): LaneSandbox {
+  const folders = laneFolders(shared, home);
   return openLaneSandbox(lane, { machine, folders, workingDirectory: laneTop(lane), network, caches });
 }
 

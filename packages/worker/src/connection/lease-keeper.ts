@@ -72,9 +72,9 @@ export class LeaseKeeper {
     if (this.#table.drop(callId, token) !== undefined) this.#watch();
   }
 
-  /** The lease is another's. */
-  lose(callId: string): void {
-    const held = this.#table.drop(callId);
+  /** The lease is another's; a later lease of the call, by its token another, stays. */
+  lose(callId: string, token: string): void {
+    const held = this.#table.drop(callId, token);
     if (held !== undefined && !held.isGivenUp) this.#kill(callId, held.init);
   }
 
@@ -111,7 +111,8 @@ export class LeaseKeeper {
     if (lost !== undefined) {
       const kept = leases.filter(({ callId }) => !lost.includes(callId));
       this.#table.renewed(kept, sentAt, this.#terms.leaseTtlMs);
-      for (const callId of lost) this.lose(callId);
+      // The call may go on under another lease by now.
+      for (const { callId, token } of leases) if (lost.includes(callId)) this.lose(callId, token);
     }
     this.#watch();
   }

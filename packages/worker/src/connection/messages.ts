@@ -1,4 +1,13 @@
-import type { Assignment, Capabilities, Lane, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
+import type {
+  Assignment,
+  Capabilities,
+  ClosedLane,
+  Lane,
+  Lease,
+  Pause,
+  Report,
+  Settlement,
+} from '@codelanes/protocol';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import type { AccessChoice } from './access.js';
 
@@ -38,8 +47,8 @@ export const defaultConnectionClocks: ConnectionClocks = {
   retryMaxMs: 5_000,
 };
 
-/** A lane that the worker refuses; `since` in milliseconds since 1970. */
-export interface ClosedLane {
+/** A lane in which the worker refuses commands; `since` in milliseconds since 1970. */
+export interface ClosedSince extends Pick<ClosedLane, 'cause'> {
   readonly lane: readonly string[];
   readonly reason: string;
   readonly since: number;
@@ -58,7 +67,7 @@ export type ToConnection =
       readonly ranMs?: number | undefined;
     }
   /** All lanes that are closed from here on. */
-  | { readonly kind: 'quarantines'; readonly closed: readonly ClosedLane[] }
+  | { readonly kind: 'closed_lanes'; readonly closed: readonly ClosedSince[] }
   /** Takes no more assignments; leases, reports and settlements go on. */
   | { readonly kind: 'drain' }
   /** Says what is still to be said, then answers `closed`. */
@@ -74,6 +83,8 @@ export type FromConnection =
   /** The lease has ended or is another's; what ran under it has been sent SIGKILL. */
   | { readonly kind: 'lost'; readonly callId: string }
   | { readonly kind: 'unreachable'; readonly message: string }
+  /** The bridge answers, and takes this worker later. */
+  | { readonly kind: 'put_off'; readonly message: string }
   /** No more will come: another worker serves under this identity, or the bridge refuses this one. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
   /** Everything that was to be said has been said. */

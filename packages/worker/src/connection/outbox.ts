@@ -16,7 +16,7 @@ export interface SettledCall {
 /** A start is told this much later: most short commands have settled by then, which tells it too. */
 const startToldAfterMs = 20;
 
-type OnFenced = (callId: string) => void;
+type OnFenced = (callId: string, token: string) => void;
 
 /**
  * Reports in their order, batched while one request is under way; settlements each by itself. The start of a call
@@ -36,7 +36,7 @@ export class Outbox {
     this.#incarnationId = incarnationId;
   }
 
-  /** `onFenced` is told of each call that was reported as started under a lease that is another's. */
+  /** `onFenced` is told of each call, and of the lease by its token, whose start came too late for that lease. */
   report(report: Report, onFenced: OnFenced): void {
     this.#reports.push(report);
     this.#flushing ??= this.#flush(onFenced).finally(() => {
@@ -89,7 +89,10 @@ export class Outbox {
         (client) => client.report(body),
         () => true,
       );
-      for (const callId of reply?.fenced ?? []) onFenced(callId);
+      const fenced = new Set(reply?.fenced);
+      for (const report of reports) {
+        if ('token' in report && fenced.has(report.callId)) onFenced(report.callId, report.token);
+      }
     }
   }
 }

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pause } from '@codelanes/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultConnectionClocks } from './messages.js';
 import type { FromConnection } from './messages.js';
 import { Session } from './session.js';
 
-type Reply = { status?: number; body: object; afterMs?: number } | { pieces: string[] } | 'hang';
+type Reply = { status?: number; body: object; after?: Promise<unknown> } | { pieces: string[] } | 'hang';
 type Handler = (route: string, body: Record<string, unknown>) => Reply;
 
 const open: { close(): void }[] = [];
@@ -30,7 +31,7 @@ const registered = {
   version: 1,
   slots: 2,
   filePool: 16,
-  leaseTtlMs: 600,
+  leaseTtlMs: 60_000,
   renewEveryMs: 50,
   unresolved: [],
 };
@@ -50,10 +51,10 @@ async function bridge(handle: Handler): Promise<string> {
         for (const piece of reply.pieces) response.write(piece);
         return;
       }
-      setTimeout(() => {
+      void Promise.resolve(reply.after).then(() => {
         response.writeHead(reply.status ?? 200, { 'content-type': 'application/json' });
         response.end(JSON.stringify(reply.body));
-      }, reply.afterMs ?? 0);
+      });
     });
   });
   server.listen(0, '127.0.0.1');
@@ -115,11 +116,16 @@ function session(bridgeUrl: string) {
   return { under, said, killed, until };
 }
 
+/** Resolves when something is so. */
+async function when(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(5);
+}
+
 describe('Session', () => {
   it('kills what runs under a lease that it cannot renew, before the lease ends, and says so', async () => {
     let polls = 0;
     const url = await bridge((route) => {
-      if (route === 'register') return { body: registered };
+      if (route === 'register') return { body: { ...registered, leaseTtlMs: 600 } };
       if (route === 'poll') {
         polls += 1;
         if (polls > 1) return 'hang';
@@ -158,7 +164,7 @@ describe('Session', () => {
     let unknown = false;
     const url = await bridge((route, body) => {
       if (route === 'register') {
-        told.push(body['quarantined']);
+        told.push(body['closed']);
         unknown = false;
         return { body: registered };
       }
@@ -170,19 +176,39 @@ describe('Session', () => {
       return 'hang';
     });
     const { under, until } = session(url);
-    const closed = { lane: ['primary', 'worktree:a'], reason: 'Process 7 may still run.', since: Date.now() };
-    under.accept({ kind: 'quarantines', closed: [closed] });
+    const closed = {
+      lane: ['primary', 'worktree:a'],
+      cause: 'quarantine',
+      reason: 'Process 7 may still run.',
+      since: Date.now(),
+    } as const;
+    under.accept({ kind: 'closed_lanes', closed: [closed] });
     void under.run();
     await until('registered');
-    const { lane, reason } = closed;
-    const listed = { lane, reason, sinceMs: expect.any(Number) as number };
+    const { lane, cause, reason } = closed;
+    const listed = { lane, cause, reason, sinceMs: expect.any(Number) as number };
     expect(told).toEqual([[listed]]);
-    under.accept({ kind: 'quarantines', closed: [] });
-    await expect.poll(() => told).toEqual([[listed], [{ state: 'quarantines', quarantined: [] }]]);
+    under.accept({ kind: 'closed_lanes', closed: [] });
+    await expect.poll(() => told).toEqual([[listed], [{ state: 'closed', lanes: [] }]]);
     // A bridge that forgot this worker is told all of it anew.
     unknown = true;
-    under.accept({ kind: 'quarantines', closed: [closed] });
+    under.accept({ kind: 'closed_lanes', closed: [closed] });
     await expect.poll(() => told[2]).toEqual([listed]);
+  });
+
+  it('says why it is put off, and asks again until it is taken in', async () => {
+    let tries = 0;
+    const error = 'Worker w was paired anew. What it ran before may run for up to 20 s more.';
+    const url = await bridge((route) => {
+      if (route !== 'register') return 'hang';
+      tries += 1;
+      return tries < 3 ? { status: 503, body: { code: 'WORKER_STILL_LEASED', error } } : { body: registered };
+    });
+    const { under, until } = session(url);
+    void under.run();
+    expect(await until('put_off')).toEqual({ kind: 'put_off', message: error });
+    await until('registered');
+    expect(tries).toBe(3);
   });
 
   it('asks when it drains what the poll that it gave up had brought', async () => {
@@ -226,10 +252,10 @@ describe('Session', () => {
       if (route === 'register') return { body: registered };
       polls.push(body['stream']);
       if (polls.length > 1) return 'hang';
-      return { body: { version: 1, heldMs: 0, assignments: [], cancellations: [] }, afterMs: 1_100 };
+      return { body: { version: 1, heldMs: 0, assignments: [], cancellations: [] }, after: sleep(1_100) };
     });
     void session(url).under.run();
-    await expect.poll(() => polls, { timeout: 5_000 }).toEqual([true, false]);
+    await expect.poll(() => polls).toEqual([true, false]);
   });
 
   it('tells the start of a call that goes on, and not that of one that settles at once', async () => {
@@ -260,18 +286,18 @@ describe('Session', () => {
     const error = { code: 'EXECUTION_ABORTED', message: 'Stopped.' } as const;
     under.accept({ kind: 'settle', lease: lease(id('a')), settlement: { status: 'rejected', error } });
     await expect.poll(() => started).toEqual([[{ ...lease(id('b')), state: 'started' }]]);
-    expect(settled).toEqual([lease(id('a'))]);
+    await expect.poll(() => settled).toEqual([lease(id('a'))]);
   });
 
   it('polls again before an idle worker would count as gone', async () => {
     const waits: unknown[] = [];
     const url = await bridge((route, body) => {
-      if (route === 'register') return { body: registered };
+      if (route === 'register') return { body: { ...registered, leaseTtlMs: 10_000 } };
       waits.push(body['waitMs']);
       return 'hang';
     });
     void session(url).under.run();
-    await expect.poll(() => waits).toEqual([registered.leaseTtlMs - 100]);
+    await expect.poll(() => waits).toEqual([9_900]);
   });
 
   it('registers again with what it holds when a restarted bridge does not know it, and settles there', async () => {
@@ -376,28 +402,44 @@ describe('a script that waits for tools', () => {
   };
   const newToken = '0'.repeat(64);
 
-  /** A bridge that hands a call out, and on its settlement what the test says; `second` comes with the next poll. */
-  function pausing(settled: Reply, second?: object) {
-    const renewed: unknown[] = [];
+  interface Resumption {
+    /** What the second poll brings, once the bridge has been told of the pause. */
+    readonly second?: object;
+    /** What the bridge has been asked to renew when it answers that it has taken the pause. */
+    readonly answersWhen?: (renewed: readonly (readonly string[])[]) => boolean;
+    /** The same when the second poll brings what it does. */
+    readonly bringsWhen?: (renewed: readonly (readonly string[])[]) => boolean;
+    /** Whether renewals are answered yet. */
+    readonly renewsWhen?: () => boolean;
+  }
+
+  /** A bridge that hands a call out, and answers its settlement as the test says. */
+  function pausing(settled: object, resumption: Resumption = {}) {
+    const { second, answersWhen, bringsWhen, renewsWhen } = resumption;
+    const always = () => true;
+    const renewed: string[][] = [];
     let polls = 0;
+    let isTold = false;
     const url = bridge((route, body) => {
       if (route === 'register') return { body: registered };
-      if (route === 'settle') return settled;
+      if (route === 'settle') {
+        isTold = true;
+        return { body: settled, after: when(() => (answersWhen ?? always)(renewed)) };
+      }
       if (route === 'renew') {
         const leases = body['leases'] as { callId: string; token: string }[];
         renewed.push(leases.map((each) => each.token));
         // Its lease is over as soon as the pause has been taken.
         const lost = leases.filter((each) => each.token === token).map(({ callId }) => callId);
-        return { body: { version: 1, lost, cancellations: [] } };
+        return { body: { version: 1, lost, cancellations: [] }, after: when(renewsWhen ?? always) };
       }
       if (route !== 'poll') return { body: { version: 1, fenced: [] } };
       polls += 1;
-      const assignments =
-        polls === 1 ? [assignment(id('a'))] : second !== undefined && polls === 2 ? [second] : [];
-      if (assignments.length === 0) return 'hang';
+      const brings = [assignment(id('a')), second][polls - 1];
+      if (brings === undefined) return 'hang';
       return {
-        body: { version: 1, heldMs: 0, assignments, cancellations: [] },
-        afterMs: polls === 1 ? 0 : 100,
+        body: { version: 1, heldMs: 0, assignments: [brings], cancellations: [] },
+        after: when(() => polls === 1 || (isTold && (bringsWhen ?? always)(renewed))),
       };
     });
     return { url, renewed };
@@ -413,17 +455,21 @@ describe('a script that waits for tools', () => {
   }
 
   it('is left alone when its lease is over because the bridge has taken its pause', async () => {
-    const { url, renewed } = pausing({ body: { version: 1, accepted: true }, afterMs: 300 });
+    const { url, renewed } = pausing(
+      { version: 1, accepted: true },
+      { answersWhen: ({ length }) => length > 0 },
+    );
     const { said, killed, under } = await pausedSession(url);
     await expect.poll(() => renewed).toHaveLength(1);
     under.accept({ kind: 'close' });
     await expect.poll(() => said.at(-1)).toEqual({ kind: 'closed' });
+    expect(renewed).toHaveLength(1);
     expect(said.map(({ kind }) => kind)).not.toContain('lost');
     expect(killed).toEqual([]);
   });
 
   it('is lost when the bridge does not take its pause', async () => {
-    const { url } = pausing({ body: { version: 1, accepted: false } });
+    const { url } = pausing({ version: 1, accepted: false });
     const { until } = await pausedSession(url);
     expect(await until('lost')).toEqual({ kind: 'lost', callId: id('a') });
   });
@@ -432,6 +478,7 @@ describe('a script that waits for tools', () => {
     const told: unknown[] = [];
     const lost: Reply = { status: 404, body: { code: 'WORKER_NOT_FOUND', error: 'unknown' } };
     let isNew = false;
+    let polls = 0;
     const url = await bridge((route, body) => {
       if (route === 'register') {
         told.push(body['paused']);
@@ -442,9 +489,14 @@ describe('a script that waits for tools', () => {
         return { body: { version: 1, accepted: true } };
       }
       if (route !== 'poll') return { body: { version: 1, fenced: [], lost: [], cancellations: [] } };
-      if (isNew && told.length === 1) return { ...lost, afterMs: 100 };
-      const assignments = told.length === 1 ? [assignment(id('a'))] : [];
-      return { body: { version: 1, heldMs: 0, assignments, cancellations: [] }, afterMs: 50 };
+      polls += 1;
+      if (polls > 2) return 'hang';
+      if (polls === 1) {
+        return { body: { version: 1, heldMs: 0, assignments: [assignment(id('a'))], cancellations: [] } };
+      }
+      // The session has heard that its pause was taken: both ends have had some turns of this event loop since.
+      let turns = 0;
+      return { ...lost, after: when(() => isNew && ++turns > 20) };
     });
     const { until } = await pausedSession(Promise.resolve(url));
     expect(await until('lost')).toEqual({ kind: 'lost', callId: id('a') });
@@ -453,10 +505,71 @@ describe('a script that waits for tools', () => {
 
   it('keeps the lease under which it goes on, however late its pause is answered', async () => {
     const again = { ...assignment(id('a')), generation: 2, token: newToken };
-    const { url, renewed } = pausing({ body: { version: 1, accepted: true }, afterMs: 250 }, again);
+    const { url, renewed } = pausing(
+      { version: 1, accepted: true },
+      { second: again, answersWhen: (all) => all.some(([each]) => each === newToken) },
+    );
     const { said } = await pausedSession(url);
     await expect.poll(() => renewed.slice(-3)).toEqual([[newToken], [newToken], [newToken]]);
     await expect.poll(() => renewed.length).toBeGreaterThan(8);
     expect(said.map(({ kind }) => kind)).not.toContain('lost');
+  });
+
+  it('keeps the lease under which it goes on, however late it hears that the one before is over', async () => {
+    const again = { ...assignment(id('a')), generation: 2, token: newToken };
+    let goesOn = false;
+    const { url, renewed } = pausing(
+      { version: 1, accepted: true },
+      {
+        second: again,
+        answersWhen: (all) => all.some(([each]) => each === newToken),
+        bringsWhen: ({ length }) => length > 0,
+        renewsWhen: () => goesOn,
+      },
+    );
+    const { said, killed } = await pausedSession(url);
+    await expect.poll(() => said.filter(({ kind }) => kind === 'assignment')).toHaveLength(2);
+    goesOn = true;
+    await expect.poll(() => renewed.filter(([each]) => each === newToken).length).toBeGreaterThan(3);
+    expect(said.map(({ kind }) => kind)).not.toContain('lost');
+    expect(killed).toEqual([]);
+  });
+
+  it('keeps the lease under which it goes on, however late it hears that its start came too late', async () => {
+    const again = { ...assignment(id('a')), generation: 2, token: newToken };
+    const [renewed, brought]: [string[], object[]] = [[], [assignment(id('a')), again]];
+    let [isTold, goesOn] = [false, false];
+    const url = await bridge((route, body) => {
+      switch (route) {
+        case 'register':
+          return { body: registered };
+        case 'report':
+          isTold = true;
+          return { body: { version: 1, fenced: [id('a')] }, after: when(() => goesOn) };
+        case 'renew': {
+          const leases = body['leases'] as { token: string }[];
+          renewed.push(...leases.map((each) => each.token));
+          return { body: { version: 1, lost: [], cancellations: [] } };
+        }
+        default: {
+          const next = brought.shift();
+          if (next === undefined) return 'hang';
+          const after = when(() => brought.length > 0 || isTold);
+          return { body: { version: 1, heldMs: 0, assignments: [next], cancellations: [] }, after };
+        }
+      }
+    });
+    const { under, said, killed, until } = session(url);
+    void under.run();
+    await until('assignment');
+    under.accept({ kind: 'started', lease: lease(id('a')), init });
+    await expect.poll(() => said.filter(({ kind }) => kind === 'assignment')).toHaveLength(2);
+    goesOn = true;
+    const before = renewed.length;
+    await expect
+      .poll(() => renewed.slice(before).filter((each) => each === newToken).length)
+      .toBeGreaterThan(3);
+    expect(said.map(({ kind }) => kind)).not.toContain('lost');
+    expect(killed).toEqual([]);
   });
 });

@@ -5,11 +5,11 @@ import { hostProcesses } from '../lanes/processes.js';
 import type { ProcessIdentity, ProcessTable } from '../lanes/processes.js';
 import { accessOf } from './access.js';
 import { BridgeClient, BridgeRefusal } from './bridge-client.js';
-import { toldQuarantines } from './told-quarantines.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { leaseClock } from './lease-table.js';
-import type { ClosedLane, ConnectionOptions, FromConnection, ToConnection } from './messages.js';
+import type { ClosedSince, ConnectionOptions, FromConnection, ToConnection } from './messages.js';
 import { Outbox, type SettledCall } from './outbox.js';
+import { toldClosedLanes } from './told-closed-lanes.js';
 
 /**
  * One incarnation's conversation with the bridge: registers, holds one open poll, renews leases, repeats
@@ -26,7 +26,7 @@ export class Session {
   readonly #outbox: Outbox;
   #registration: (RegisterReply & { readonly registrationId: string }) | undefined;
   #takeOver: boolean;
-  #closed: readonly ClosedLane[] = [];
+  #closed: readonly ClosedSince[] = [];
   #polling: AbortController | undefined;
   #draining = false;
   readonly #ended = new AbortController();
@@ -69,7 +69,8 @@ export class Session {
       } catch (error) {
         this.#registration = undefined;
         if (this.#isOver() || this.#endIfFinal(error)) break;
-        this.#emit({ kind: 'unreachable', message: describe(error) });
+        const kind = error instanceof BridgeRefusal ? 'put_off' : 'unreachable';
+        this.#emit({ kind, message: describe(error) });
         await this.#pause(failures);
         failures += 1;
       }
@@ -84,17 +85,17 @@ export class Session {
       case 'report':
         if ('callId' in message.report && message.report.state !== 'started')
           this.#end(message.report.callId);
-        this.#outbox.report(message.report, (callId) => {
-          this.#leases.lose(callId);
+        this.#outbox.report(message.report, (callId, token) => {
+          this.#leases.lose(callId, token);
         });
         return;
       case 'settle':
         this.#settle(message);
         return;
-      case 'quarantines':
+      case 'closed_lanes':
         this.#closed = message.closed;
         // A registration tells of them too.
-        if (this.#registration !== undefined) this.#tellQuarantines();
+        if (this.#registration !== undefined) this.#tellClosed();
         return;
       case 'drain':
         this.#draining = true;
@@ -114,9 +115,9 @@ export class Session {
     const identity = { workerId, incarnationId, registrationId, journalId };
     const closed = this.#closed;
     const offer = { capabilities, slots, holds: this.#leases.held, takeOver: this.#takeOver };
-    const quarantined = toldQuarantines(closed, Date.now());
     const paused = [...this.#paused];
-    const reply = await this.#client.register({ ...identity, ...offer, quarantined, paused });
+    const lanes = toldClosedLanes(closed, Date.now());
+    const reply = await this.#client.register({ ...identity, ...offer, closed: lanes, paused });
     for (const callId of reply.forgotten ?? []) {
       this.#paused.delete(callId);
       this.#emit({ kind: 'lost', callId });
@@ -126,7 +127,7 @@ export class Session {
     this.#registration = { ...reply, registrationId };
     this.#leases.registered(reply, sentAt);
     this.#emit({ kind: 'registered', slots: reply.slots, unresolved: reply.unresolved });
-    if (closed !== this.#closed) this.#tellQuarantines();
+    if (closed !== this.#closed) this.#tellClosed();
     this.#wake?.();
   }
 
@@ -170,8 +171,8 @@ export class Session {
   #started(lease: Lease, init: ProcessIdentity): void {
     // The lease may have ended between the assignment and the start: then nothing may go on running.
     if (!this.#leases.started(lease, init)) return;
-    this.#outbox.started(lease, (callId) => {
-      this.#leases.lose(callId);
+    this.#outbox.started(lease, (callId, token) => {
+      this.#leases.lose(callId, token);
     });
   }
 
@@ -205,9 +206,9 @@ export class Session {
     );
   }
 
-  #tellQuarantines(): void {
-    const quarantined = toldQuarantines(this.#closed, Date.now());
-    this.#outbox.report({ state: 'quarantines', quarantined }, () => undefined);
+  #tellClosed(): void {
+    const lanes = toldClosedLanes(this.#closed, Date.now());
+    this.#outbox.report({ state: 'closed', lanes }, () => undefined);
   }
 
   async #renew(leases: readonly Lease[]): Promise<readonly string[] | undefined> {

@@ -76,5 +76,5 @@ describe('names that are exchanged for links while tools use them', () => {
     expect(readdirSync(join(folder, 'outside'))).toEqual(['f']);
     const left = execFileSync('find', [folder, '-name', '*.tmp'], { encoding: 'utf8' });
     expect(left).toBe('');
-  }, 60_000);
+  }, 180_000);
 });

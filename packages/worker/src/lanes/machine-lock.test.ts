@@ -2,35 +2,38 @@ import { expect, it } from 'vitest';
 import { MachineLock } from './machine-lock.js';
 
 const root = { dev: 4_294_967_295n, ino: BigInt(process.pid) };
+/** The same device in every run of these tests; the numbers on it and the paths are this one's own. */
+const place = (path: string) => `/of-${process.pid}${path}`;
+const another = (kind: bigint) => ({ ...root, ino: (kind << 32n) + root.ino });
 
 it('is held by one only, and free for the next when it is released', async () => {
-  const first = await MachineLock.take(root, '/repository');
-  await expect(MachineLock.take(root, '/repository')).rejects.toThrow(
-    /Another worker.*"\/repository".*stop it first/,
+  const first = await MachineLock.take(root, place('/repository'));
+  await expect(MachineLock.take(root, place('/repository'))).rejects.toThrow(
+    /Another worker.*\/repository".*stop it first/,
   );
   first.close();
-  const next = await MachineLock.take(root, '/repository');
+  const next = await MachineLock.take(root, place('/repository'));
   next.close();
 });
 
 it('holds apart roots that differ in device or inode', async () => {
   const locks = [
-    await MachineLock.take(root, '/one'),
-    await MachineLock.take({ ...root, dev: 1n }, '/other'),
-    await MachineLock.take({ ...root, ino: 1n }, '/another'),
+    await MachineLock.take(root, place('/one')),
+    await MachineLock.take({ ...root, dev: 1n }, place('/other')),
+    await MachineLock.take(another(1n), place('/another')),
   ];
-  await expect(MachineLock.take(root, '/one')).rejects.toThrow('Another worker');
+  await expect(MachineLock.take(root, place('/one'))).rejects.toThrow('Another worker');
   for (const lock of locks) lock.close();
 });
 
 it('refuses a folder in one that is held, and one that holds it, but none beside it', async () => {
-  const held = await MachineLock.take(root, '/srv/repository');
+  const held = await MachineLock.take(root, place('/srv/repository'));
   for (const path of ['/srv/repository/.worktrees/a', '/srv']) {
-    await expect(MachineLock.take({ ...root, ino: 7n }, path)).rejects.toThrow(
-      /"\/srv\/repository", which overlaps/,
+    await expect(MachineLock.take(another(7n), place(path))).rejects.toThrow(
+      /\/srv\/repository", which overlaps/,
     );
   }
-  const beside = await MachineLock.take({ ...root, ino: 7n }, '/srv/repository-two');
+  const beside = await MachineLock.take(another(7n), place('/srv/repository-two'));
   held.close();
   beside.close();
 });

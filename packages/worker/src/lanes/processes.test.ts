@@ -28,7 +28,7 @@ describe('a process', () => {
     const { identity } = start('sleep', '60');
     expect(await waitUntilGone(hostProcesses, identity, { timeoutMs: 5 })).toBe(false);
     hostProcesses.kill(identity);
-    expect(await waitUntilGone(hostProcesses, identity, { timeoutMs: 5000 })).toBe(true);
+    expect(await waitUntilGone(hostProcesses, identity, { timeoutMs: 50_000 })).toBe(true);
   });
 
   it('counts as gone when it is a zombie', async () => {
@@ -38,7 +38,7 @@ describe('a process', () => {
     const identity = hostProcesses.identify(pid);
     expect(identity).toBeDefined();
     if (identity === undefined) return;
-    expect(await waitUntilGone(hostProcesses, identity, { timeoutMs: 5000 })).toBe(true);
+    expect(await waitUntilGone(hostProcesses, identity, { timeoutMs: 50_000 })).toBe(true);
     expect(hostProcesses.identify(pid)).toEqual(identity);
   });
 

@@ -26,7 +26,7 @@ function start(...words: string[]): ProcessIdentity {
   return identity;
 }
 
-function run(processes: ProcessTable = hostProcesses, goneWithinMs = 5000): Promise<Recovered> {
+function run(processes: ProcessTable = hostProcesses, goneWithinMs = 50_000): Promise<Recovered> {
   return recover({ journal, quarantine, processes, rootLane, goneWithinMs });
 }
 

@@ -137,10 +137,12 @@ describe('a tunnel through the proxy', () => {
 
   it('ends on both sides when one breaks off', async () => {
     const { socket } = await proxy.tunnel(host);
+    await expect.poll(() => origin.sockets).toHaveLength(1);
     const [upstream] = origin.sockets;
     upstream?.destroy();
     await closed(socket);
     const second = await proxy.tunnel(host);
+    await expect.poll(() => origin.sockets).toHaveLength(2);
     const ended = closed(origin.sockets[1] ?? second.socket);
     second.socket.destroy();
     await ended;
@@ -152,6 +154,7 @@ describe('the end of a call', () => {
   it('ends every connection, and takes no further one', async () => {
     const { socket } = await proxy.tunnel(host);
     const idle = await proxy.open();
+    await expect.poll(() => origin.sockets).toHaveLength(1);
     const ended = [closed(socket), closed(idle), ...origin.sockets.map((one) => closed(one))];
     proxy.close();
     await Promise.all(ended);
@@ -219,12 +222,14 @@ it('ends a connection whose client takes too long over its headers, and not one 
   const impatient = await ProxyUnderTest.start(
     { kind: 'allowed', domains: [domain('registry.example', origin.port)] },
     resolution,
-    500,
+    5_000,
   );
-  const [silent, slow] = [await impatient.open(), await impatient.open()];
+  const slow = await impatient.open();
   slow.write(
     `PUT http://${host}/slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\na`,
   );
+  await expect.poll(() => origin.sockets).toHaveLength(1);
+  const silent = await impatient.open();
   silent.write(`GET http://${host}/never HTTP/1.1\r\nHost: x\r\n`);
   await closed(silent);
   slow.write('b');

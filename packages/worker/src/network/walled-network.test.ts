@@ -104,7 +104,7 @@ describe('a walled command with a network', () => {
   it('leaves no connection behind, however it ended', async () => {
     const tunnel = `exec 9<>/dev/tcp/${proxyAddress.host}/${proxyAddress.port}; printf 'CONNECT registry.example:${origin.port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&9; head -n 1 <&9`;
     const left = await run(`${tunnel}; setsid sleep 60 & exit 0`);
-    const late = await run(`${tunnel}; sleep 60`, { timeoutMs: 3_000, graceMs: 0 });
+    const late = await run(`${tunnel}; sleep 60`, { timeoutMs: 6_000, graceMs: 0 });
     expect([left, late].map(({ stdout }) => stdout)).toEqual(
       Array(2).fill('HTTP/1.1 200 Connection established\r\n'),
     );

@@ -11,82 +11,70 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CloningFolder } from './testing/cloning-folder.js';
 import { SnapshotFixture } from './testing/snapshot-fixture.js';
 
-let disk: CloningFolder;
-beforeAll(async () => {
-  disk = await CloningFolder.make();
-}, 60_000);
-afterAll(async () => {
-  await disk.remove();
-}, 60_000);
-
+const disk = CloningFolder.forTests();
 let roots: SnapshotFixture;
 beforeEach(() => {
-  roots = new SnapshotFixture(disk);
+  roots = new SnapshotFixture(disk());
 });
 afterEach(() => {
   roots.remove();
 });
-
-/** Where the store keeps the one snapshot that there is. */
-const entry = (...segments: readonly string[]) =>
-  join(roots.store, 'snapshots', roots.kept()[0] ?? 'none', ...segments);
 
 describe('a snapshot that is not what was kept', () => {
   it.each<[string, () => void]>([
     [
       'a link out of the root',
       () => {
-        symlinkSync('/etc', entry('0/pkg/planted'));
+        symlinkSync('/etc', roots.entry('0/pkg/planted'));
       },
     ],
     [
       'a link within the root',
       () => {
-        symlinkSync('pkg', entry('0/planted'));
+        symlinkSync('pkg', roots.entry('0/planted'));
       },
     ],
     [
       'another file',
       () => {
-        writeFileSync(entry('0/pkg/planted.js'), 'planted');
+        writeFileSync(roots.entry('0/pkg/planted.js'), 'planted');
       },
     ],
     [
       'a second name of a file of elsewhere',
       () => {
         writeFileSync(roots.at('secret'), 'one');
-        unlinkSync(entry('0/pkg/index.js'));
-        linkSync(roots.at('secret'), entry('0/pkg/index.js'));
+        unlinkSync(roots.entry('0/pkg/index.js'));
+        linkSync(roots.at('secret'), roots.entry('0/pkg/index.js'));
       },
     ],
     [
       'a link in place of its tree',
       () => {
-        renameSync(entry('0'), roots.at('moved'));
-        symlinkSync(roots.at('moved'), entry('0'));
+        renameSync(roots.entry('0'), roots.at('moved'));
+        symlinkSync(roots.at('moved'), roots.entry('0'));
       },
     ],
     [
       'a file that was cut short',
       () => {
-        truncateSync(entry('0/pkg/index.js'), 1);
+        truncateSync(roots.entry('0/pkg/index.js'), 1);
       },
     ],
     [
       'a program that was none',
       () => {
-        chmodSync(entry('0/pkg/index.js'), 0o755);
+        chmodSync(roots.entry('0/pkg/index.js'), 0o755);
       },
     ],
     [
       'a tree less',
       () => {
-        rmSync(entry('0'), { recursive: true });
+        rmSync(roots.entry('0'), { recursive: true });
       },
     ],
   ])('but has %s is removed; nothing of it is put in place, and setup runs in full', async (_, plant) => {
@@ -110,41 +98,41 @@ describe('a snapshot that is not what was kept', () => {
     [
       'without a manifest',
       () => {
-        rmSync(entry('manifest.json'));
+        rmSync(roots.entry('manifest.json'));
       },
     ],
     [
       'whose manifest is a link',
       () => {
-        renameSync(entry('manifest.json'), roots.at('manifest'));
-        symlinkSync(roots.at('manifest'), entry('manifest.json'));
+        renameSync(roots.entry('manifest.json'), roots.at('manifest'));
+        symlinkSync(roots.at('manifest'), roots.entry('manifest.json'));
       },
     ],
     [
       'whose manifest others may write',
       () => {
-        chmodSync(entry('manifest.json'), 0o666);
+        chmodSync(roots.entry('manifest.json'), 0o666);
       },
     ],
     [
       'that is of another key',
       () => {
         const other = roots.kept()[0]?.replace(/./u, (digit) => (digit === '0' ? '1' : '0')) ?? '';
-        const text = readFileSync(entry('manifest.json'), 'utf8');
-        writeFileSync(entry('manifest.json'), text.replace(roots.kept()[0] ?? '', other));
+        const text = readFileSync(roots.entry('manifest.json'), 'utf8');
+        writeFileSync(roots.entry('manifest.json'), text.replace(roots.kept()[0] ?? '', other));
       },
     ],
     [
       'that was not finished',
       () => {
         const manifest = { version: 1, state: 'unfinished', key: roots.kept()[0] };
-        writeFileSync(entry('manifest.json'), JSON.stringify(manifest));
+        writeFileSync(roots.entry('manifest.json'), JSON.stringify(manifest));
       },
     ],
     [
       'that is a link',
       () => {
-        const key = entry();
+        const key = roots.entry();
         renameSync(key, roots.at('moved'));
         symlinkSync(roots.at('moved'), key);
       },
@@ -152,10 +140,10 @@ describe('a snapshot that is not what was kept', () => {
   ])('[D8] %s counts as none, and is left to its owner', async (_, change) => {
     await roots.start('a');
     change();
-    const before = lstatSync(entry()).ino;
+    const before = lstatSync(roots.entry()).ino;
     expect(await roots.start('b')).toBe('prepared');
     expect(roots.installed('b')).toBe('one');
-    expect(lstatSync(entry()).ino).toBe(before);
+    expect(lstatSync(roots.entry()).ino).toBe(before);
     expect(roots.staged()).toEqual([]);
   });
 

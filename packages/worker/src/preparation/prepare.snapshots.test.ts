@@ -12,30 +12,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CloningFolder } from './testing/cloning-folder.js';
 import { SnapshotFixture } from './testing/snapshot-fixture.js';
 import { whileSwapping } from './testing/swapper.js';
 
-let disk: CloningFolder;
-beforeAll(async () => {
-  disk = await CloningFolder.make();
-}, 60_000);
-afterAll(async () => {
-  await disk.remove();
-}, 60_000);
-
+const disk = CloningFolder.forTests();
 let roots: SnapshotFixture;
 beforeEach(() => {
-  roots = new SnapshotFixture(disk);
+  roots = new SnapshotFixture(disk());
 });
 afterEach(() => {
   roots.remove();
 });
-
-/** Where the store keeps the one snapshot that there is. */
-const entry = (...segments: readonly string[]) =>
-  join(roots.store, 'snapshots', roots.kept()[0] ?? 'none', ...segments);
 
 describe('the snapshot of a setup', () => {
   it('[D2] is restored where what was installed is gone, and neither side changes the other', async () => {
@@ -122,8 +111,8 @@ describe('the snapshot of a setup', () => {
     for (const folder of ['snapshots', 'staging', 'locks']) {
       expect(statSync(join(roots.store, folder)).mode & 0o777).toBe(0o700);
     }
-    expect(statSync(entry()).mode & 0o777).toBe(0o700);
-    expect(statSync(entry('manifest.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(roots.entry()).mode & 0o777).toBe(0o700);
+    expect(statSync(roots.entry('manifest.json')).mode & 0o777).toBe(0o600);
   });
 
   it('is not kept of what was there before the setup, which an agent may have planted', async () => {
@@ -190,7 +179,7 @@ describe('the snapshot of a setup', () => {
       }
     }
     expect(readdirSync(roots.at('outside'))).toEqual(['secret']);
-  }, 120_000);
+  }, 180_000);
 });
 
 describe('what was half-made', () => {

@@ -101,7 +101,7 @@ describe('the setup of an environment', () => {
   it.each<[string, () => Change]>([
     ['an input', () => (writeFileSync(at('root/lock'), 'two'), {})],
     ['the recipe', () => ({ command: 'printf . >> runs; mkdir -p made # other' })],
-    ['the time of the check', () => ({ reuse: { ...reuse, checkTimeoutMs: 5_000 } })],
+    ['the time of the check', () => ({ reuse: { ...reuse, checkTimeoutMs: 20_000 } })],
     ['policy or tool chains', () => ({ context: { network: 'public' } })],
   ])('[P2] is run again where %s has changed', async (_, change) => {
     await start();

@@ -68,16 +68,18 @@ describe('a script', () => {
   });
 
   it('tells calls that are made side by side together, and each finds its own answer', async () => {
-    const { ended, pauses } = await fixture.run(
-      'for i in 1 2 3 4 5; do { x=$(look_up "{\\"i\\":$i}"); echo "$i $x" >>"$LIBRECHAT_CODE_DATA_DIR/said"; } & done; wait; sort "$LIBRECHAT_CODE_DATA_DIR/said"',
+    const under = await fixture.prepare(
+      'touch begun; for i in 1 2 3 4 5; do { until [ -e go ]; do sleep 0.01; done; x=$(look_up "{\\"i\\":$i}"); echo "$i $x" >>"$LIBRECHAT_CODE_DATA_DIR/said"; } & done; wait; rm go begun; sort "$LIBRECHAT_CODE_DATA_DIR/said"',
     );
-    expect(
-      pauses
-        .flat()
-        .map(({ input }) => input['i'])
-        .sort(),
-    ).toEqual([1, 2, 3, 4, 5]);
-    expect(pauses.length).toBeLessThan(5);
+    const first = under.start();
+    await expect.poll(() => existsSync(inLane('begun'))).toBe(true);
+    writeFileSync(inLane('go'), '');
+    // Nothing is read meanwhile: each call has been made when the first one is heard.
+    under.blockUntilWaiting(5);
+    const { ended, pauses } = await under.runOn(await first, ({ input }) => input);
+    expect(pauses.map((calls) => calls.map(({ input }) => Number(input['i'])).sort())).toEqual([
+      [1, 2, 3, 4, 5],
+    ]);
     expect(ended.outcome.stdout).toBe([1, 2, 3, 4, 5].map((i) => `${i} {"i":${i}}\n`).join(''));
   });
 
@@ -129,8 +131,10 @@ describe('a script that is paused', () => {
   it('does nothing, whatever it traps or ignores and however it forks', async () => {
     const under = await fixture.prepare(
       `trap '' TERM INT HUP CONT TSTP; rm -f storm
+       grown() { [ "$(wc -c <storm)" -gt "$1" ]; }
        for i in 1 2 3; do (trap '' TERM; while :; do (echo . >>storm; sleep 0) & wait; done) & done
-       look_up; sleep 0.5; kill %1 %2 %3; exit 0`,
+       until [ -s storm ]; do sleep 0.01; done
+       look_up; was=$(wc -c <storm); until grown "$was"; do sleep 0.01; done; kill %1 %2 %3; exit 0`,
     );
     expect((await under.start()).kind).toBe('paused');
     const size = readFileSync(inLane('storm')).length;
@@ -141,9 +145,9 @@ describe('a script that is paused', () => {
   });
 
   it('has no time pass', async () => {
-    const under = await fixture.prepare('look_up; sleep 0.1; echo done', { timeoutMs: 3_000 });
+    const under = await fixture.prepare('look_up; sleep 0.1; echo done', { timeoutMs: 6_000 });
     await under.start();
-    await wait(3_500);
+    await wait(6_500);
     expect(await under.resume([{ callId: 'call_001', result: 1 }])).toMatchObject({
       outcome: { timedOut: false, stdout: '1\ndone\n' },
     });
@@ -222,7 +226,7 @@ describe('a script is not paused', () => {
 
 describe('a script ends', () => {
   it('when its running time is over, with what it has said', async () => {
-    const { ended } = await fixture.run('echo begun; look_up; sleep 100', { timeoutMs: 1_000 });
+    const { ended } = await fixture.run('echo begun; look_up; sleep 100', { timeoutMs: 6_000 });
     expect(ended.outcome).toMatchObject({
       timedOut: true,
       exitCode: null,

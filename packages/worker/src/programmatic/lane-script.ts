@@ -7,6 +7,7 @@ import type { Ending } from '../commands/running-command.js';
 import type { NetworkPolicy } from '../environment/network-policy.js';
 import type { NetworkHost } from '../network/network-host.js';
 import { laneTop, type LaneFacts } from '../sandbox/lane-facts.js';
+import type { HomeOwner } from '../sandbox/lane-home.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import type { MachineFacts } from '../sandbox/machine-facts.js';
 import type { SharedCache } from '../sandbox/shared-cache.js';
@@ -25,7 +26,6 @@ export interface ScriptSetting extends ScriptParts {
   /** Holds the folders of scripts; no sandbox shows it. */
   readonly folder: string;
   readonly programs: ScriptPrograms;
-  readonly homeKey: string;
   readonly machine: MachineFacts;
   readonly shared: SharedFolders;
   readonly network?: NetworkPolicy | undefined;
@@ -47,6 +47,7 @@ export interface Stretch extends Pick<
 > {
   /** Verified just before; its descriptors stay open until the stretch is over. */
   readonly lane: LaneFacts;
+  readonly home: HomeOwner;
   /** Looks once more, right before something runs; throws where the lane is not what it was. */
   readonly verifyAgain: () => void;
   readonly signal?: AbortSignal | undefined;
@@ -86,7 +87,7 @@ export class LaneScript {
   async start(stretch: Stretch): Promise<ScriptStep> {
     let sandbox: LaneSandbox | undefined;
     try {
-      sandbox = this.#openSandbox(stretch.lane);
+      sandbox = this.#openSandbox(stretch);
       const care = this.#careOf(stretch, sandbox);
       const script = await this.#begin(stretch, sandbox, care);
       this.#script = script;
@@ -106,7 +107,7 @@ export class LaneScript {
    */
   async resume(stretch: Stretch, results: readonly ToolResult[]): Promise<ScriptStep> {
     const script = this.#running();
-    const sandbox = this.#openSandbox(stretch.lane);
+    const sandbox = this.#openSandbox(stretch);
     try {
       const care = this.#careOf(stretch, sandbox);
       stretch.verifyAgain();
@@ -199,11 +200,11 @@ export class LaneScript {
     return { kind: 'ended', outcome: { ...outcome, quarantine: care.quarantine }, files: back.files };
   }
 
-  #openSandbox(lane: LaneFacts): LaneSandbox {
-    const { machine, shared, homeKey, network, caches } = this.#setting;
+  #openSandbox({ lane, home }: Stretch): LaneSandbox {
+    const { machine, shared, network, caches } = this.#setting;
     return openLaneSandbox(lane, {
       machine,
-      folders: laneFolders(shared, homeKey),
+      folders: laneFolders(shared, home),
       workingDirectory: laneTop(lane),
       network,
       caches,

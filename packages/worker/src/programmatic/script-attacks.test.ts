@@ -34,13 +34,13 @@ describe('a script that is held still', () => {
       `rm -f woken pipe; mkfifo pipe
        perl -MPOSIX -e '$SIG{CONT} = sub {}; ${arrangement}
          while (1) { open(my $w, ">>", "woken"); syswrite $w, "."; close $w; select(undef, undef, undef, 0.01) }' &
-       sleep 0.3; kill -0 $! 2>/dev/null && arranged=yes; look_up >/dev/null; kill $! 2>/dev/null; wait $!; echo "$arranged $?"`,
+       until [ -e woken ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done; kill -0 $! 2>/dev/null && arranged=yes; look_up >/dev/null; kill $! 2>/dev/null; wait $!; echo "$arranged $?"`,
     );
     expect((await under.start()).kind).toBe('paused');
     const size = (): number => (existsSync(inLane('woken')) ? readFileSync(inLane('woken')).length : 0);
     const before = size();
     for (let i = 0; i < 10; i += 1) {
-      fixture.lanes.host('timeout 1 sh -c "echo x 1<>pipe"', fixture.lanes.path('a'));
+      fixture.lanes.host('timeout 40 sh -c "echo x 1<>pipe"', fixture.lanes.path('a'));
       await wait(30);
     }
     expect(size()).toBe(before);

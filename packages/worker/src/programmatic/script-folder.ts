@@ -3,15 +3,12 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ScriptFile } from '@codelanes/protocol';
-import { Directory } from '../files/directory.js';
-import { removeTree } from '../sandbox/remove-tree.js';
+import { removeFolder } from '../sandbox/remove-folder.js';
 import { ScriptOutputs } from './script-outputs.js';
 import type { ScriptPrograms } from './script-programs.js';
 import { toolFunctions } from './tool-functions.js';
 
 const run = promisify(execFile);
-/** Entries of a data folder that are removed at once; what is left goes at the worker's next start. */
-const maxRemoved = 1_000_000;
 
 export interface ScriptParts {
   readonly code: string;
@@ -84,21 +81,6 @@ export class ScriptFolder {
 /** Removes the folders that scripts of an earlier worker left, when nothing of them runs any more. */
 export async function removeScriptFolders(parent: string): Promise<void> {
   await removeFolder(parent);
-}
-
-async function removeFolder(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch {
-    // Closed to its owner, deeper than a path can be long, or with names that are no text.
-    await run('/bin/chmod', ['-R', 'u+rwX', path]).catch(() => undefined);
-    const parent = Directory.open(dirname(path));
-    try {
-      removeTree(parent, path.slice(path.lastIndexOf('/') + 1), maxRemoved);
-    } finally {
-      parent.close();
-    }
-  }
 }
 
 async function makeOwn(path: string, { code, tools }: ScriptParts, programs: ScriptPrograms): Promise<void> {

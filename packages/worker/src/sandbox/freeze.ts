@@ -11,7 +11,14 @@ export interface Frozen {
   readonly thaw: () => void;
 }
 
-const defaultLimitMs = 1_000;
+/** For how long a sandbox is tried to be held still: until both are over. */
+export interface FreezeLimits {
+  readonly ms: number;
+  /** Where the machine gives nobody any time, the time alone would be over before anybody could have stopped. */
+  readonly looks: number;
+}
+
+const defaultLimits: FreezeLimits = { ms: 1_000, looks: 100 };
 /** Most processes have stopped by then; for the others a look is not worth its time more often than once a millisecond. */
 const quickLooks = 10;
 
@@ -24,12 +31,12 @@ const quickLooks = 10;
  */
 export async function freeze(
   init: ProcessIdentity,
-  limitMs: number = defaultLimitMs,
+  limits: FreezeLimits = defaultLimits,
 ): Promise<Frozen | undefined> {
   const freezing = new Freezing(init);
-  const end = performance.now() + limitMs;
+  const end = performance.now() + limits.ms;
   let before: Look | undefined;
-  for (let looks = 1; performance.now() < end; looks += 1) {
+  for (let looks = 1; looks <= limits.looks || performance.now() < end; looks += 1) {
     const look = freezing.look();
     if (look.isStill && before?.isStill === true && look.blocked === before.blocked) return freezing;
     before = look;

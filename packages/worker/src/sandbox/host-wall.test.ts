@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
@@ -116,14 +116,16 @@ describe('a lane is kept out', () => {
 
   it("of its siblings' processes [S4: 19]", async () => {
     const mark = `siblings-${process.pid}`;
-    const sleeping = fixture.inWorktree('b', `exec -a ${mark} sleep 3`);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    const waits = 'touch begun; until [ -e over ]; do sleep 0.05; done';
+    const sibling = fixture.inWorktree('b', `exec -a ${mark} bash -c '${waits}'`);
+    await expect.poll(() => existsSync(join(fixture.path('b'), 'begun'))).toBe(true);
     const run = await fixture.inWorktree(
       'a',
       `cat /proc/*/cmdline | tr '\\0' ' ' | grep -c '${mark.slice(0, 8)}[-]'; kill -9 ${process.pid}; ls -d /proc/${process.pid}`,
     );
     expect(run.stdout).toBe('0\n');
-    expect((await sleeping).exitCode).toBe(0);
+    fixture.host('touch over', fixture.path('b'));
+    expect((await sibling).exitCode).toBe(0);
   });
 
   it('of more memory than its temporary folders have [S4: 24]', async () => {

@@ -55,7 +55,7 @@ describe('clearing the index lock of a killed Git', () => {
     const lane = fixture.openWorktree('a');
     try {
       const run = await fixture.run(lane, 'touch "$CODELANES_GIT_METADATA/index.lock"; sleep 60', {
-        timeoutMs: 1_500,
+        timeoutMs: 6_000,
         graceMs: 0,
       });
       expect(run.timedOut).toBe(true);

@@ -9,7 +9,7 @@ import { limitProcesses } from './process-limit.js';
 
 it('bounds a process and all that it starts, where it is root and no other limit holds [S4: 25]', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'codelanes-limit-'));
-  const script = `read go; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 5 & echo $i >>${folder}/made; done`;
+  const script = `read go; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 600 & echo $i >>${folder}/made; done`;
   const shell = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'pipe'], detached: true });
   try {
     const limit = limitProcesses(shell.pid ?? 0, 5);

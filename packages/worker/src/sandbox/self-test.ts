@@ -67,7 +67,7 @@ async function attack(folder: string, { machine, shared, bwrap }: SelfTestOption
   const lane = makeRepository(folder);
   const sandbox = openLaneSandbox(lane, {
     machine,
-    folders: laneFolders(shared, 'self-test'),
+    folders: laneFolders(shared, { lane: 'self-test', tree: '' }),
     workingDirectory: lane.lanePath,
   });
   try {

@@ -22,7 +22,7 @@ afterAll(() => {
   fixture.remove();
 });
 
-const untilReady = () => expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(1);
+const untilReady = () => expect.poll(() => standby.ready).toBe(1);
 
 describe('Standby', () => {
   it('gives a command the very view that a sandbox of a new process gives', async () => {

@@ -182,7 +182,7 @@ describe('a gated start', () => {
     const marked = hostProcesses.withArguments(journalMark(fixture.journalId));
     expect(marked.length).toBeGreaterThan(1);
     worker.kill('SIGKILL');
-    const gone = marked.map((one) => waitUntilGone(hostProcesses, one, { timeoutMs: 5_000 }));
+    const gone = marked.map((one) => waitUntilGone(hostProcesses, one, { timeoutMs: 60_000 }));
     expect(new Set(await Promise.all(gone))).toEqual(new Set([true]));
     expect(ran()).toBe(false);
   });

@@ -120,7 +120,7 @@ describe('in a lane', () => {
       'fchmod of an open file': `perl -e 'open(F, ">>", "f") or die; chmod(04755, *F) or die'`,
       'with the group': 'cp /bin/true g; chmod 6755 g',
       'made so, then filled': `perl -e 'use Fcntl; sysopen(F, "m", O_CREAT|O_RDWR, 04755) or die; syswrite(F, "x") or die; exit !((stat F)[2] & 04000)'`,
-      'what is let through': 'cp /bin/true t; chmod 1777 t; mkdir d; chmod 2775 d; timeout 5 true',
+      'what is let through': 'cp /bin/true t; chmod 1777 t; mkdir d; chmod 2775 d; timeout 60 true',
     });
     expect(got).toEqual(['what is let through']);
     const modes = ['p', 'f', 'g', 'm'].map((name) => statSync(join(fixture.path('a'), name)).mode & 0o4000);

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { globalConfigText, type GlobalSettings } from '../git/global-config.js';
 import { writeGitShim } from '../git/shim.js';
+import { laneHome, type HomeOwner } from './lane-home.js';
 import type { WorkerFolders } from './system-view.js';
 
 export interface SharedFolders extends Omit<WorkerFolders, 'home'> {
@@ -19,10 +19,8 @@ export function writeSharedFolders(state: string, realGit: string, settings: Glo
   return { state, gitConfig, realGit, bin: writeGitShim(join(state, 'bin'), realGit) };
 }
 
-/** The folders of one lane: its home, under a name of its own, is made at first sight and kept. */
-export function laneFolders(shared: SharedFolders, homeKey: string): WorkerFolders {
-  const home = join(shared.state, 'homes', createHash('sha256').update(homeKey).digest('hex').slice(0, 32));
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+/** The folders of one lane, with its home as `laneHome` keeps it. */
+export function laneFolders(shared: SharedFolders, owner: HomeOwner): WorkerFolders {
   const { state, bin, gitConfig } = shared;
-  return { state, bin, gitConfig, home };
+  return { state, bin, gitConfig, home: laneHome(state, owner) };
 }

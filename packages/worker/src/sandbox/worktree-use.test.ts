@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 
@@ -72,7 +74,9 @@ describe('two lanes at once', () => {
     const busy = new LaneFixture();
     try {
       const script = 'for i in $(seq 100); do echo $i > n && git add n && git commit -qm $i || exit 1; done';
-      const runs = await Promise.all([busy.inWorktree('a', script), busy.inWorktree('b', script)]);
+      const runs = await Promise.all(
+        ['a', 'b'].map((name) => busy.inWorktree(name, script, { timeoutMs: 280_000 })),
+      );
       expect(runs.map((run) => run.exitCode)).toEqual([0, 0]);
       expect(busy.host('git rev-list --count main..lane/a; git rev-list --count main..lane/b')).toBe(
         '100\n100\n',
@@ -81,14 +85,22 @@ describe('two lanes at once', () => {
     } finally {
       busy.remove();
     }
-  });
+  }, 300_000);
 
   it('may listen on the same port, each for itself [T42]', async () => {
     const busy = new LaneFixture();
-    const listen = `node -e 'require("node:net").createServer().listen(3000, () => setTimeout(process.exit, 500))'`;
+    const listen = `node -e '
+      const fs = require("node:fs");
+      require("node:net").createServer().listen(3000, () => {
+        fs.writeFileSync("listens", "");
+        setInterval(() => fs.existsSync("over") && process.exit(), 20);
+      })'`;
+    const paths = ['a', 'b'].map((name) => busy.path(name));
     try {
-      const runs = await Promise.all([busy.inWorktree('a', listen), busy.inWorktree('b', listen)]);
-      expect(runs.map((run) => run.exitCode)).toEqual([0, 0]);
+      const runs = Promise.all([busy.inWorktree('a', listen), busy.inWorktree('b', listen)]);
+      await expect.poll(() => paths.every((path) => existsSync(join(path, 'listens')))).toBe(true);
+      for (const path of paths) busy.host('touch over', path);
+      expect((await runs).map((run) => run.exitCode)).toEqual([0, 0]);
     } finally {
       busy.remove();
     }

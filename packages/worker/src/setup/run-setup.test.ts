@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runInLane } from '../commands/run-in-lane.js';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const setup = (command: string, more: Partial<RepositorySetup> = {}): RepositorySetup => ({
   command,
-  timeoutMs: 30_000,
+  timeoutMs: 45_000,
   ...more,
 });
 
@@ -59,7 +59,7 @@ async function run(
         runInLane({
           ...command,
           lane: facts,
-          homeKey: 'a',
+          home: { lane: 'a', tree: '' },
           machine: fixture.machine,
           shared: fixture.shared,
           maxOutputBytes: 65_536,
@@ -75,6 +75,9 @@ async function run(
     opened.close();
   }
 }
+
+/** A shell line that waits until that process is what it was started as: a shell's child is a shell at first. */
+const begun = (pid: string) => `until grep -q sleep /proc/${pid}/comm; do :; done`;
 
 const kept = () => readRecord(join(fixture.state, 'setups', 'a'));
 
@@ -121,22 +124,57 @@ describe('a setup', () => {
     expect(existsSync(join(fixture.path('a'), 'made'))).toBe(true);
   });
 
+  it('that cannot keep its log has not failed: it is faulted, with the reason, and can be run again', async () => {
+    const place = join(fixture.state, 'setups/a');
+    mkdirSync(dirname(place));
+    writeFileSync(place, 'where a folder should be');
+    const faults: unknown[] = [];
+    const faulted = await run(setup('touch ran'), undefined, (error) => faults.push(error));
+    expect(faulted.record).toMatchObject({
+      state: 'faulted',
+      reason: 'Its record or its log cannot be written: file already exists.',
+    });
+    expect(faults).toHaveLength(1);
+    expect(existsSync(join(fixture.path('a'), 'ran'))).toBe(false);
+    rmSync(place);
+    expect((await run(setup('touch ran'))).record.state).toBe('ready');
+  });
+
+  it('that cannot keep what came of its command has failed: no command has it run again', async () => {
+    const setups = join(fixture.state, 'setups');
+    const faults: unknown[] = [];
+    const definition = setup('echo begun; until [ -e go ]; do sleep 0.05; done');
+    const running = run(definition, undefined, (error) => faults.push(error));
+    await expect.poll(() => existsSync(join(setups, 'a'))).toBe(true);
+    await expect.poll(() => kept()?.state).toBe('running');
+    rmSync(setups, { recursive: true });
+    writeFileSync(setups, 'where the folder should be');
+    writeFileSync(join(fixture.path('a'), 'go'), '');
+    expect((await running).record).toMatchObject({
+      state: 'failed',
+      reason: "What came of it could not be kept: the worker's log says why.",
+    });
+    expect(faults).toHaveLength(1);
+  });
+
   it('[T44] [T46] is ended with all that it started when its own time is over', async () => {
-    const { record } = await run(setup('echo begun; sleep 600 & sleep 600', { timeoutMs: 300 }));
+    const { record } = await run(setup('echo begun; sleep 600 & sleep 600', { timeoutMs: 5_000 }));
     expect(record).toMatchObject({ state: 'failed', logEnd: 'begun' });
-    expect(record).toHaveProperty('reason', expect.stringContaining('It took longer than 0.3 s'));
+    expect(record).toHaveProperty('reason', expect.stringContaining('It took longer than 5 s'));
   });
 
   it('[T46] is ended with all that it started when it says nothing for longer than it may', async () => {
-    const { record } = await run(setup('sleep 600 & sleep 600', { idleTimeoutMs: 300 }));
+    const { record } = await run(setup('sleep 600 & sleep 600', { idleTimeoutMs: 5_000 }));
     expect(record).toMatchObject({
       state: 'failed',
-      reason: 'It said nothing for 0.3 s, and was ended with all that it had started.',
+      reason: 'It said nothing for 5 s, and was ended with all that it had started.',
     });
   });
 
   it('[T46] is over when its command is, and says what that left running', async () => {
-    const { record, log, leftRunning } = await run(setup('echo done; sleep 600 & sleep 601 &'));
+    const { record, log, leftRunning } = await run(
+      setup(`echo done; sleep 600 & one=$!; sleep 601 & ${begun('$one')}; ${begun('$!')}`),
+    );
     expect(record).toMatchObject({ state: 'ready', leftRunning: ['sleep', 'sleep'] });
     expect(leftRunning).toEqual(['sleep', 'sleep']);
     expect(log).toMatch(/still running at the end \([0-9a-f]+\): sleep\n/);
@@ -151,7 +189,7 @@ describe('a setup', () => {
     const stop = new AbortController();
     const stopped = run(setup('echo begun; sleep 600'), stop);
     const folder = join(fixture.state, 'setups', 'a');
-    await expect.poll(() => existsSync(folder) && newestLog(folder), { timeout: 20_000 }).toContain('begun');
+    await expect.poll(() => existsSync(folder) && newestLog(folder)).toContain('begun');
     expect(kept()?.state).toBe('running');
     stop.abort();
     expect((await stopped).record.state).toBe('interrupted');
@@ -195,11 +233,14 @@ describe('a setup', () => {
     });
   });
 
-  it('that cannot be recorded has failed for as long as the worker lives, so that it is not run on and on', async () => {
+  it('that cannot be recorded does not begin, and is faulted', async () => {
     mkdirSync(join(fixture.state, 'setups/a/setup.json'), { recursive: true });
     const faults: unknown[] = [];
     const { record } = await run(setup('touch ran'), undefined, (error) => faults.push(error));
-    expect(record).toMatchObject({ state: 'failed' });
+    expect(record).toMatchObject({
+      state: 'faulted',
+      reason: expect.stringMatching(/^Its record or its log cannot be written: .+\.$/) as string,
+    });
     expect(faults).toHaveLength(1);
     expect(existsSync(join(fixture.path('a'), 'ran'))).toBe(false);
   });

@@ -12,8 +12,9 @@ import { copyFiles } from './copy-files.js';
 import { fillSubmodules } from './fill-submodules.js';
 import { IdleLimit } from './idle-limit.js';
 import { watchLeftRunning, type WatchedCommand } from './left-running.js';
+import { bookkeepingFault, machineFault } from './machine-fault.js';
 import { SetupLog } from './setup-log.js';
-import type { BegunRecord, EndedRecord, SetupRecord } from './setup-record.js';
+import type { BegunRecord, EndedRecord, FailedRecord, SetupRecord } from './setup-record.js';
 import type { SetupStates, VerifiedWorktree } from './setup-states.js';
 import { setupVariables } from './variables.js';
 
@@ -24,6 +25,8 @@ export interface SetupCommand {
   readonly timeoutMs: number;
   /** Told of both streams as they come. */
   readonly onOutput: (chunk: Uint8Array) => void;
+  /** Called right before it may run. */
+  readonly onStart: () => void;
   /** Ends it with all that it started. */
   readonly signal: AbortSignal;
 }
@@ -44,7 +47,7 @@ export interface SetupRun {
   readonly signal: AbortSignal;
   /** Runs a command walled into the worktree, journalled as every other. */
   readonly run: (command: SetupCommand) => Promise<LaneOutcome>;
-  /** Told of a fault of the worker's own; the setup has failed then. */
+  /** Told of a fault of the machine or of the worker's own, whatever it means for the setup. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -57,38 +60,39 @@ export function runSetup(run: SetupRun): Promise<EndedRecord> {
   const { states, worktree, lane, call, onFault } = run;
   return states.run(worktree, async (key) => {
     const begun = { version: 1, lane, ...key, call, startedAt: Date.now() } as const;
+    let log: SetupLog | undefined;
     try {
-      return await runLogged(run, begun);
+      log = SetupLog.create(states.folderOf(worktree.name), begun);
+      await states.keep(worktree.name, runningRecord(begun));
+      return await new Setup(run, begun, log).run();
     } catch (error) {
       onFault(error);
-      const reason = "What came of it could not be kept: the worker's log says why.";
-      const record = { ...begun, endedAt: Date.now(), state: 'failed', reason, logEnd: '' } as const;
-      // Else every command would have it run again.
+      const reason = bookkeepingFault(error);
+      const record = { ...begun, endedAt: Date.now(), state: 'faulted', reason } as const;
       states.suppose(worktree.name, record);
       return record;
+    } finally {
+      log?.close();
     }
   });
 }
 
-async function runLogged(run: SetupRun, begun: BegunRecord): Promise<EndedRecord> {
-  const { states, worktree } = run;
-  const log = SetupLog.create(states.folderOf(worktree.name), begun);
-  try {
-    return await new Setup(run, begun, log).run();
-  } finally {
-    log.close();
-  }
+function runningRecord(begun: BegunRecord): SetupRecord {
+  const worker = hostProcesses.identify(process.pid);
+  if (worker === undefined) throw new Error('The kernel does not know this process.');
+  return { ...begun, state: 'running', worker };
 }
 
 type Came =
   | { readonly state: 'interrupted' }
   | { readonly state: 'ready'; readonly leftRunning: readonly string[] }
-  | { readonly state: 'failed'; readonly reason: string };
+  | { readonly state: 'faulted' | 'failed'; readonly reason: string };
 
 class Setup {
   readonly #run: SetupRun;
   readonly #begun: BegunRecord;
   readonly #log: SetupLog;
+  #hasBegun = false;
 
   constructor(run: SetupRun, begun: BegunRecord, log: SetupLog) {
     this.#run = run;
@@ -96,19 +100,25 @@ class Setup {
     this.#log = log;
   }
 
-  /** Rejects only where its records cannot be written. */
+  /** Never rejects. */
   async run(): Promise<EndedRecord> {
-    const { states, worktree } = this.#run;
-    await states.keep(worktree.name, this.#runningRecord());
+    const { states, worktree, onFault } = this.#run;
     const record = this.#ended(await this.#outcome());
-    await states.keep(worktree.name, record);
-    return record;
+    try {
+      await states.keep(worktree.name, record);
+      return record;
+    } catch (error) {
+      onFault(error);
+      const supposed = record.state === 'faulted' ? record : this.#unkept();
+      states.suppose(worktree.name, supposed);
+      return supposed;
+    }
   }
 
-  #runningRecord(): SetupRecord {
-    const worker = hostProcesses.identify(process.pid);
-    if (worker === undefined) throw new Error('The kernel does not know this process.');
-    return { ...this.#begun, state: 'running', worker };
+  /** What came of a command that has run and cannot be kept is a failure: else every command would have it run again. */
+  #unkept(): FailedRecord {
+    const reason = "What came of it could not be kept: the worker's log says why.";
+    return { ...this.#begun, endedAt: Date.now(), state: 'failed', reason, logEnd: '' };
   }
 
   #ended(came: Came): EndedRecord {
@@ -117,8 +127,11 @@ class Setup {
       case 'failed': {
         const logEnd = this.#log.end();
         this.#log.say(came.reason);
-        return { ...ended, ...came, logEnd };
+        return { ...ended, state: 'failed', reason: came.reason, logEnd };
       }
+      case 'faulted':
+        this.#log.say(came.reason);
+        return { ...ended, state: 'faulted', reason: came.reason };
       case 'ready':
       case 'interrupted':
         this.#log.say(came.state === 'ready' ? 'The worktree is ready.' : 'The setup was stopped.');
@@ -132,6 +145,11 @@ class Setup {
       return await this.#command();
     } catch (error) {
       if (this.#run.signal.aborted) return { state: 'interrupted' };
+      const fault = this.#hasBegun ? undefined : machineFault(error);
+      if (fault !== undefined) {
+        this.#run.onFault(error);
+        return { state: 'faulted', reason: fault };
+      }
       if (error instanceof FileRefusal)
         return { state: 'failed', reason: `A file cannot be copied: ${error.message}` };
       if (CodelanesError.is(error)) return { state: 'failed', reason: error.message };
@@ -174,6 +192,9 @@ class Setup {
       onOutput: (chunk) => {
         idle.heard();
         this.#log.write(chunk);
+      },
+      onStart: () => {
+        this.#hasBegun = true;
       },
       signal: AbortSignal.any([signal, idle.signal]),
     }).finally(() => {

@@ -30,6 +30,13 @@ export const setupRecordSchema = z.discriminatedUnion('state', [
   z.strictObject({ ...begun, state: z.literal('running'), worker: processIdentitySchema }),
   /** It was stopped: by the end of its worker, of its lease, or by a cancel. */
   z.strictObject({ ...ended, state: z.literal('interrupted') }),
+  /** Its command never began, as the machine did not let it; the next command of the lane has it tried again. */
+  z.strictObject({
+    ...ended,
+    state: z.literal('faulted'),
+    /** One sentence. */
+    reason: z.string(),
+  }),
   z.strictObject({
     ...ended,
     state: z.literal('ready'),
@@ -49,6 +56,7 @@ export type SetupRecord = z.infer<typeof setupRecordSchema>;
 /** What is known of a run from its beginning. */
 export type BegunRecord = Omit<Extract<SetupRecord, { state: 'interrupted' }>, 'state' | 'endedAt'>;
 export type EndedRecord = Exclude<SetupRecord, { state: 'running' }>;
+export type FaultedRecord = Extract<SetupRecord, { state: 'faulted' }>;
 export type FailedRecord = Extract<SetupRecord, { state: 'failed' }>;
 
 const fileName = 'setup.json';

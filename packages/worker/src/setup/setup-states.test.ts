@@ -7,8 +7,9 @@ import { pinCheckout } from '../lanes/checkout.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { makeSampleRepository, type SampleRepository } from '../lanes/testing/sample-repository.js';
 import { openWorktree } from '../lanes/verify.js';
+import { worktreeMark } from '../lanes/worktree-mark.js';
 import { worktreeBirths } from '../lanes/worktrees.js';
-import { setupHash, worktreeMark } from './setup-key.js';
+import { setupHash } from './setup-key.js';
 import { readRecords, type EndedRecord, type SetupRecord } from './setup-record.js';
 import { SetupStates } from './setup-states.js';
 

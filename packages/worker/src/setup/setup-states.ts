@@ -1,15 +1,18 @@
 import { rmSync } from 'node:fs';
 import type { RepositorySetup } from '../environment/setup.js';
 import type { WorktreeIdentity } from '../lanes/verify.js';
-import { setupHash, worktreeMark } from './setup-key.js';
+import { worktreeMark } from '../lanes/worktree-mark.js';
+import { setupHash } from './setup-key.js';
 import {
   readRecords,
   worktreeFolder,
   writeRecord,
   type EndedRecord,
   type FailedRecord,
+  type FaultedRecord,
   type SetupRecord,
 } from './setup-record.js';
+import { WaitingCalls } from './waiting-calls.js';
 
 /** How far a worktree is. `unready`: its setup has not run, or nobody knows how far it came. */
 export type Readiness =
@@ -39,6 +42,7 @@ export class SetupStates {
   readonly #hash: string;
   readonly #records: Map<string, SetupRecord>;
   readonly #running = new Map<string, Promise<EndedRecord>>();
+  readonly #waiting = new WaitingCalls();
   /** Worktrees whose setup is to run without a command that waits for it. */
   readonly #wanted = new Set<string>();
   /** The worktrees of the last look, as `worktreeBirths` tells them apart. */
@@ -54,8 +58,8 @@ export class SetupStates {
     this.#seen = worktrees;
     for (const [name, { state }] of this.#records) {
       // No run outlives its worker, and nobody knows how far that one came.
-      const isUnfinished = state === 'running' || state === 'interrupted';
-      if (isUnfinished && this.#seen.has(name)) this.#wanted.add(name);
+      const isEnded = state === 'ready' || state === 'failed';
+      if (!isEnded && this.#seen.has(name)) this.#wanted.add(name);
     }
   }
 
@@ -80,6 +84,7 @@ export class SetupStates {
         return { state: 'failed', record };
       case 'running':
       case 'interrupted':
+      case 'faulted':
         return unready;
     }
   }
@@ -89,6 +94,19 @@ export class SetupStates {
     const left = this.#leftRunning.get(name) ?? [];
     this.#leftRunning.delete(name);
     return left;
+  }
+
+  /**
+   * A call has reached an unready worktree. Returns the run that it waited for and that could not begin, to each call
+   * once; else it waits for a run from now on.
+   */
+  reached(name: string, call: string): FaultedRecord | undefined {
+    return this.#waiting.reached(name, call);
+  }
+
+  /** Worktrees whose last run has failed, some of which may be gone or others by now. */
+  get failed(): readonly string[] {
+    return [...this.#records].flatMap(([name, { state }]) => (state === 'failed' ? [name] : []));
   }
 
   /** The worktrees whose setup is to begin as soon as it may. */
@@ -118,9 +136,15 @@ export class SetupStates {
     this.#wanted.delete(name);
     const underWay = this.#running.get(name);
     if (underWay !== undefined) return underWay;
-    const run = begin({ worktree: worktreeMark(identity), setup: this.#hash }).finally(() => {
-      this.#running.delete(name);
-    });
+    const run = begin({ worktree: worktreeMark(identity), setup: this.#hash })
+      .then((record) => {
+        if (record.state === 'faulted') this.#waiting.faulted(name, record);
+        else if (record.state !== 'interrupted') this.#waiting.ended(name);
+        return record;
+      })
+      .finally(() => {
+        this.#running.delete(name);
+      });
     this.#running.set(name, run);
     return run;
   }
@@ -133,7 +157,7 @@ export class SetupStates {
   }
 
   /** What could not be kept counts for as long as this worker lives. */
-  suppose(name: string, record: FailedRecord): void {
+  suppose(name: string, record: FailedRecord | FaultedRecord): void {
     this.#records.set(name, record);
   }
 

@@ -29,7 +29,7 @@ async function walk(changes: Partial<RipgrepWalk>): Promise<string[]> {
       hidden: [],
       arguments: ['--files'],
       signal,
-      deadline: performance.now() + 10_000,
+      deadline: performance.now() + 50_000,
       ...changes,
     },
     (path) => paths.push(path),

@@ -44,11 +44,20 @@ async function attempt(fields: ToolFields): Promise<string> {
   }
 }
 
-/** Runs each tool again and again; what they answered, all in one. */
-async function attack(tools: readonly ToolFields[], rounds: number): Promise<string[]> {
+/** Runs each tool again and again, until each of these words was among the answers: else nothing was attacked. */
+async function attack(
+  tools: readonly ToolFields[],
+  rounds: number,
+  words: readonly string[],
+): Promise<string[]> {
   const answers: string[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    for (const fields of tools) answers.push(await attempt(fields));
+  const unsaid = new Set(words);
+  for (let round = 0; round < rounds || unsaid.size > 0; round += 1) {
+    for (const fields of tools) {
+      const answer = await attempt(fields);
+      answers.push(answer);
+      for (const word of unsaid) if (answer.includes(word)) unsaid.delete(word);
+    }
   }
   return answers;
 }
@@ -63,10 +72,10 @@ describe('a folder that is exchanged for a link out of the lane while tools use 
         { operation: 'search_text', query: 'needle', path: 'dir' },
       ],
       60,
+      ['inside'],
     );
-    expect(answers.some((answer) => answer.includes('inside'))).toBe(true);
     expect(answers.filter((answer) => /secret|outside/.test(answer))).toEqual([]);
-  });
+  }, 180_000);
 
   it('[T31] never has a write, a create or an edit reach outside', async () => {
     const answers = await attack(
@@ -78,11 +87,10 @@ describe('a folder that is exchanged for a link out of the lane while tools use 
         { operation: 'preview_edit', path: 'dir/inside', oldText: 'needle', newText: 'pin' },
       ],
       120,
+      ['bytesWritten', 'INVALID_PATH'],
     );
-    expect(answers.some((answer) => answer.includes('bytesWritten'))).toBe(true);
-    expect(answers.some((answer) => answer === 'INVALID_PATH')).toBe(true);
     expect(answers.filter((answer) => answer.includes('outside'))).toEqual([]);
     expect(readdirSync(join(lane.folder, 'outside')).sort()).toEqual(['inside', 'secret', 'sub']);
     expect(readFileSync(join(lane.folder, 'outside/inside'), 'utf8')).toBe('needle outside');
-  });
+  }, 180_000);
 });

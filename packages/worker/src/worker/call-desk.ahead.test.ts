@@ -36,11 +36,11 @@ async function serve(sandboxKeptMs: number): Promise<void> {
     slots: 2,
     connection: { send: (message) => said.push(message) },
     log: pino({ level: 'silent' }),
-    commands: () => ({ ...setting, killGraceMs: 50, goneWithinMs: 10_000 }),
+    commands: () => ({ ...setting, killGraceMs: 50, goneWithinMs: 50_000 }),
     ripgrep: undefined,
     sandboxKeptMs,
   });
-  await expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => standby.ready).toBe(2);
 }
 
 afterEach(stop);
@@ -80,7 +80,7 @@ async function command(text: string, worktree?: string, cwd?: string): Promise<S
     executionMs: 60_000,
     request,
   });
-  await expect.poll(() => settlementOf(callId), { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => settlementOf(callId)).toBeDefined();
   const settlement = settlementOf(callId);
   if (settlement === undefined || settlement.status === 'paused') throw new Error('It was not settled.');
   return settlement;
@@ -99,7 +99,8 @@ async function untilOneStands() {
   const first = command('true', 'a');
   desk.expect(['primary', 'worktree:a']);
   await first;
-  await expect.poll(() => sandboxes().length, { timeout: 20_000 }).toBeGreaterThan(0);
+  // Bubblewrap itself, and the first process of the namespace.
+  await expect.poll(() => sandboxes().length).toBeGreaterThan(1);
   return sandboxes();
 }
 
@@ -132,9 +133,9 @@ it('builds none where nobody waits, or where nothing runs', async () => {
 
 it('ends one that nobody came for', async () => {
   await stop();
-  await serve(3_000);
+  await serve(8_000);
   await untilOneStands();
-  await expect.poll(() => sandboxes(), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => sandboxes()).toEqual([]);
   expect(await command('true', 'a')).toMatchObject({ result: { exitCode: 0 } });
 });
 
@@ -143,17 +144,13 @@ it('ends one when a call gets a lane that overlaps, and not for a sibling', asyn
   expect(await command('true', 'b')).toMatchObject({ result: { exitCode: 0 } });
   expect(standing.some((each) => hostProcesses.isGone(each))).toBe(false);
   expect(await command('git worktree list | wc -l')).toMatchObject({ result: { stdout: '3\n' } });
-  await expect
-    .poll(() => standing.every((each) => hostProcesses.isGone(each)), { timeout: 20_000 })
-    .toBe(true);
+  await expect.poll(() => standing.every((each) => hostProcesses.isGone(each))).toBe(true);
 });
 
 it('ends one when the worker drains', async () => {
   const standing = await untilOneStands();
   await desk.drain();
-  await expect
-    .poll(() => standing.every((each) => hostProcesses.isGone(each)), { timeout: 20_000 })
-    .toBe(true);
+  await expect.poll(() => standing.every((each) => hostProcesses.isGone(each))).toBe(true);
 });
 
 it('runs nothing in one whose worktree is another by then', async () => {
@@ -179,9 +176,7 @@ it('runs nothing in one for a command that cannot start where it is to', async (
 it('runs a command that cannot begin in one in a sandbox of its own', async () => {
   const standing = await untilOneStands();
   for (const each of standing) hostProcesses.kill(each);
-  await expect
-    .poll(() => standing.every((each) => hostProcesses.isGone(each)), { timeout: 20_000 })
-    .toBe(true);
+  await expect.poll(() => standing.every((each) => hostProcesses.isGone(each))).toBe(true);
   expect(await command('echo ran | tee -a ran', 'a')).toMatchObject({ result: { stdout: 'ran\n' } });
   expect(await command('cat ran', 'a')).toMatchObject({ result: { stdout: 'ran\n' } });
 });
@@ -200,16 +195,16 @@ it('has ended the ones that stood when it has drained, and keeps nothing open fo
   await untilOneStands();
   await command('true', 'b');
   await command('true');
-  await expect.poll(sandboxes, { timeout: 20_000 }).toEqual([]);
-  await expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(2);
+  await expect.poll(sandboxes).toEqual([]);
+  await expect.poll(() => standby.ready).toBe(2);
   const before = descriptors();
   for (let turn = 0; turn < 3; turn += 1) {
     await untilOneStands();
     await command('true');
-    await expect.poll(sandboxes, { timeout: 20_000 }).toEqual([]);
-    await expect.poll(() => standby.ready, { timeout: 20_000 }).toBe(2);
+    await expect.poll(sandboxes).toEqual([]);
+    await expect.poll(() => standby.ready).toBe(2);
   }
-  await expect.poll(descriptors, { timeout: 20_000 }).toBeLessThanOrEqual(before);
+  await expect.poll(descriptors).toBeLessThanOrEqual(before);
   await untilOneStands();
   await desk.drain();
   expect(sandboxes()).toEqual([]);

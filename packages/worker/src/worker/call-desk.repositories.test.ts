@@ -70,7 +70,7 @@ const command = (callId: string, fields: object): Assignment => ({
   lane: ['elsewhere'],
   mode: 'shared',
   pool: 'file',
-  executionMs: 1_000,
+  executionMs: 60_000,
   request: {
     protocolVersion: 1,
     operation: 'execute_command',

@@ -45,7 +45,7 @@ function open(pausedMs?: number): void {
     listenerProgram: [],
     open: () => Promise.reject(new Error('Nothing here has a network.')),
   };
-  const clocks = { killGraceMs: 50, goneWithinMs: 10_000 };
+  const clocks = { killGraceMs: 50, goneWithinMs: 50_000 };
   desk = new CallDesk({
     roots: [root],
     slots: 2,
@@ -97,7 +97,7 @@ const settlementsOf = ({ token }: Assignment) =>
 
 async function settled(call: Assignment): Promise<Settlement | Pause> {
   desk.take(call);
-  await expect.poll(() => settlementsOf(call), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => settlementsOf(call)).toHaveLength(1);
   const [settlement] = settlementsOf(call);
   if (settlement === undefined) throw new Error('It was settled.');
   return settlement;
@@ -268,7 +268,7 @@ describe('a paused script is ended', () => {
     const init = initOf(call);
     await root.close();
     await serve();
-    await recoverRoot(root, 10_000, log);
+    await recoverRoot(root, 50_000, log);
     expect(hostProcesses.isGone(init)).toBe(true);
     expect(existsSync(scriptsFolder(root))).toBe(false);
     expect(root.journal.openEntries()).toEqual([]);

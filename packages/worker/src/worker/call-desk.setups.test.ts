@@ -18,6 +18,10 @@ let root: ServedRoot;
 let said: ToConnection[];
 let desk: CallDesk;
 let stopWatching: () => void;
+/** The lanes with a failed setup, each time that others may be. */
+let failures: (readonly unknown[])[];
+/** On a machine that is out of order no sandbox can be built. */
+let isOutOfOrder: boolean;
 
 beforeEach(() => {
   fixture = new LaneFixture(['a', 'b']);
@@ -45,18 +49,25 @@ async function serve(command: string, more: Partial<RepositorySetup> = {}): Prom
   const request = { id: 'primary', root: join(fixture.folder, 'home'), linkedWorktreeLanes: true, read: [] };
   root = await takeRoot({ ...request, repositories: [repository] }, fixture.state);
   said = [];
+  failures = [];
+  isOutOfOrder = false;
   const { machine, shared } = fixture;
   const networkHost = {
     listenerProgram: [],
     open: () => Promise.reject(new Error('Nothing here has a network.')),
   };
-  const setting = { machine, shared, network: noNetwork, networkHost, killGraceMs: 50, goneWithinMs: 10_000 };
+  const setting = { machine, shared, network: noNetwork, networkHost, killGraceMs: 50, goneWithinMs: 50_000 };
   desk = new CallDesk({
     roots: [root],
     slots: 2,
     connection: { send: (message) => said.push(message) },
     log: pino({ level: 'silent' }),
-    commands: () => ({ ...setting, caches: [] }),
+    commands: () => ({
+      ...setting,
+      shared: isOutOfOrder ? { ...shared, gitConfig: '/nowhere' } : shared,
+      caches: [],
+    }),
+    onFailedSetups: () => failures.push(desk.failedSetups),
     ripgrep: undefined,
   });
   stopWatching = desk.watchSetups();
@@ -98,7 +109,7 @@ async function settled(call: Assignment): Promise<Settlement | Pause> {
     said.flatMap((message) =>
       message.kind === 'settle' && message.lease.callId === call.callId ? [message.settlement] : [],
     );
-  await expect.poll(find, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(find).toHaveLength(1);
   const [settlement] = find();
   if (settlement === undefined) throw new Error('It was settled.');
   return settlement;
@@ -133,7 +144,7 @@ describe('a lane whose repository has a setup', () => {
   it('lets reads go on and keeps writes and commands off while the setup runs', async () => {
     await serve('echo begun; sleep 600');
     desk.take(setupOf('a'));
-    await expect.poll(() => said.some(({ kind }) => kind === 'started'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => said.some(({ kind }) => kind === 'started')).toBe(true);
     const read = await settled(assignment({ ...inLane('a'), operation: 'read_file', path: 'file' }));
     expect(read.status).toBe('fulfilled');
     desk.take(command('true', 'a'));
@@ -171,6 +182,49 @@ describe('a lane whose repository has a setup', () => {
     expect(findSetup(fixture.state, lane('a'))?.record.state).toBe('ready');
   });
 
+  it('that the machine does not let begin is told to the command that waits, and tried again for the next', async () => {
+    await serve('echo ran >> runs');
+    isOutOfOrder = true;
+    const first = command('cat runs', 'a');
+    desk.take(first);
+    await expect.poll(reports).toContainEqual(unready('a'));
+    expect(await settled(setupOf('a'))).toMatchObject({ result: { state: 'failed' } });
+    const refused = await settled({ ...first, token: 'e'.repeat(64) });
+    expect(refused).toMatchObject({ status: 'rejected', error: { code: 'COMMAND_UNAVAILABLE' } });
+    const message = refused.status === 'rejected' ? refused.error.message : '';
+    expect(message).toMatch(
+      /^The setup of primary\/repo\/\.worktrees\/a could not begin\. The sandbox .* the next command there has it tried again\.$/s,
+    );
+    expect(findSetup(fixture.state, lane('a'))?.record.state).toBe('faulted');
+    expect(desk.failedSetups).toEqual([]);
+    isOutOfOrder = false;
+    const before = reports().length;
+    desk.take(command('cat runs', 'a'));
+    await expect.poll(() => reports().slice(before)).toContainEqual(unready('a'));
+    expect(await settled(setupOf('a'))).toEqual(ready);
+    expect(await settled(command('cat runs', 'a'))).toMatchObject({ result: { stdout: 'ran\n' } });
+  });
+
+  it('is told of while its setup has failed, and no longer once that is retried or the worktree is gone', async () => {
+    await serve('exit 3');
+    const failed = (name: string) => ({
+      lane: lane(name),
+      cause: 'failed_setup',
+      reason: 'It ended with status 3.',
+      since: expect.any(Number) as number,
+    });
+    await settled(setupOf('a'));
+    await settled(setupOf('b'));
+    expect(failures.at(-1)).toEqual([failed('a'), failed('b')]);
+    const listed = findSetup(fixture.state, lane('a'));
+    if (listed?.retry === undefined) throw new Error('It has been set up.');
+    requestRetry(listed.retry);
+    await expect.poll(() => failures.at(-1)).toEqual([failed('b')]);
+    const anew = 'git worktree remove --force .worktrees/b && git worktree add -q .worktrees/b lane/b';
+    await settled(command(anew));
+    expect(failures.at(-1)).toEqual([]);
+  });
+
   it('that a command of the checkout has made is announced when that ends, and before its caller hears', async () => {
     await serve('true');
     await settled(command('git worktree add -q -b lane/new .worktrees/new && mkdir .worktrees/none'));
@@ -188,7 +242,7 @@ describe('a lane whose repository has a setup', () => {
     await serve('echo begun; sleep 600');
     const setup = setupOf('a');
     desk.take(setup);
-    await expect.poll(() => said.some(({ kind }) => kind === 'started'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => said.some(({ kind }) => kind === 'started')).toBe(true);
     desk.stop(setup.callId);
     await desk.drain();
     expect(said.at(-1)).toMatchObject({
@@ -199,7 +253,7 @@ describe('a lane whose repository has a setup', () => {
   });
 
   it('tells its first command what its setup left running', async () => {
-    await serve('sleep 600 &');
+    await serve('sleep 600 & until grep -q sleep /proc/$!/comm; do :; done');
     await settled(setupOf('a'));
     const first = await settled(command('true', 'a'));
     expect(JSON.stringify(first)).toContain('left \\"sleep\\" running');

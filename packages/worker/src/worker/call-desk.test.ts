@@ -44,7 +44,7 @@ const read: Assignment = {
   lane: ['primary', 'worktree:a'],
   mode: 'shared',
   pool: 'file',
-  executionMs: 1_000,
+  executionMs: 60_000,
   request: {
     protocolVersion: 1,
     operation: 'read_file',

@@ -13,6 +13,7 @@ import {
 import type { Assignment, Capabilities, Lane, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import type { Connection } from '../connection/connection.js';
+import type { ClosedSince } from '../connection/messages.js';
 import { Holds } from '../lanes/holds.js';
 import type { Journal } from '../lanes/journal.js';
 import { withAction } from './environment-action.js';
@@ -39,6 +40,8 @@ export interface CallDeskOptions {
   readonly commands: CommandSettings | undefined;
   /** With what scripts are run, and how long one may wait for its tools; without it none is run. */
   readonly scripts?: Pick<ScriptsOptions, 'programs' | 'pausedMs'> | undefined;
+  /** Told whenever other setups may have failed than before. */
+  readonly onFailedSetups?: (() => void) | undefined;
   /** How long a sandbox that was built ahead waits for its command, in milliseconds. */
   readonly sandboxKeptMs?: number | undefined;
   /** Absolute path of ripgrep, where there is one. */
@@ -72,11 +75,11 @@ export class CallDesk {
     this.#log = options.log;
     this.#roots = new Map(options.roots.map((root) => [root.id, root]));
     this.#capabilities = capabilitiesOf(options.roots, options.commands !== undefined);
-    const { roots, connection, log } = options;
+    const { roots, connection, log, onFailedSetups: onFailures = () => undefined } = options;
     const report = (said: Report) => {
       connection.send({ kind: 'report', report: said });
     };
-    this.#setups = new LaneSetups({ roots, report, log });
+    this.#setups = new LaneSetups({ roots, report, onFailures, log });
     this.#scripts = new Scripts({ programs: undefined, ...options.scripts, report, log });
     this.#ahead = new SandboxesAhead(options.commands, options.sandboxKeptMs);
     const capacities = new Map(
@@ -133,6 +136,11 @@ export class CallDesk {
     const key = laneKey(lane);
     const runs = this.#holds.listHeld().some((held) => held.pool === 'command' && laneKey(held.lane) === key);
     if (runs) this.#ahead.expect(lane);
+  }
+
+  /** The lanes in which commands are refused because their setup has failed, as of now. */
+  get failedSetups(): readonly ClosedSince[] {
+    return this.#setups.failed;
   }
 
   /** The setups that are to run by themselves are told to a bridge that may not know of them. */

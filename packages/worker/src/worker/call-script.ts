@@ -6,7 +6,7 @@ import type { ScriptPrograms } from '../programmatic/script-programs.js';
 import { CallRecords } from './call-records.js';
 import type { OpenedLane } from './opened-lane.js';
 import type { CommandCall, CommandSetting } from './run-command.js';
-import { homeKey, scriptsFolder } from './served-root.js';
+import { homeOwner, scriptsFolder } from './served-root.js';
 
 /** What a stretch of a script comes to. */
 export type ScriptEnd = { readonly status: 'fulfilled'; readonly result: RunScriptResult } | Pause;
@@ -54,7 +54,6 @@ export class CallScript {
       programs,
       callId: assignment.callId,
       folder: scriptsFolder(root),
-      homeKey: homeKey(root, assignment.lane),
       code: request.code,
       tools: request.tools,
       files: request.files ?? [],
@@ -93,10 +92,14 @@ export class CallScript {
     await this.#call.root.journal.end(this.#call.assignment.callId);
   }
 
-  #stretchOf({ signal, onStart, reservePause, notices = [] }: ScriptCall, lane: OpenedLane): Stretch {
+  #stretchOf(
+    { root, assignment, signal, onStart, reservePause, notices = [] }: ScriptCall,
+    lane: OpenedLane,
+  ): Stretch {
     const records = this.#records;
     return {
       lane: lane.facts,
+      home: homeOwner(root, assignment.lane, lane),
       verifyAgain: () => {
         records.verifyAgain();
       },

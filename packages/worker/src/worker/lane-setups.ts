@@ -1,16 +1,17 @@
-import { CodelanesError, describeLane, laneKey, laneSchema, limits } from '@codelanes/protocol';
+import { CodelanesError, describeLane, laneKey, laneSchema } from '@codelanes/protocol';
 import type { Lane, Report, SetupResult } from '@codelanes/protocol';
 import type { Logger } from 'pino';
+import type { ClosedSince } from '../connection/messages.js';
+import { worktreeMark } from '../lanes/worktree-mark.js';
 import { worktreeBirths } from '../lanes/worktrees.js';
 import { watchRetries } from '../setup/retries.js';
-import { runSetup } from '../setup/run-setup.js';
-import { worktreeMark } from '../setup/setup-key.js';
-import type { FailedRecord } from '../setup/setup-record.js';
-import type { SetupStates, VerifiedWorktree } from '../setup/setup-states.js';
+import { runSetup, type SetupRun } from '../setup/run-setup.js';
+import type { Readiness, SetupStates, VerifiedWorktree } from '../setup/setup-states.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import { runWalled, type CommandCall, type CommandSetting } from './run-command.js';
 import type { ServedRoot } from './served-root.js';
 import { repositoriesBeneath, repositoryOf, type ServedRepository } from './served-tree.js';
+import { emptySubmodulesNotice, failureText, faultText, leftRunningNotice } from './setup-sentences.js';
 
 /** Bytes of a setup's output by which it is judged; its log keeps more. */
 const judgedOutputBytes = 64 * 1024;
@@ -43,6 +44,8 @@ interface LaneWithSetup {
 export interface LaneSetupsOptions {
   readonly roots: readonly ServedRoot[];
   readonly report: (report: Report) => void;
+  /** Told whenever other setups may have failed than before. */
+  readonly onFailures: () => void;
   readonly log: Logger;
 }
 
@@ -61,9 +64,10 @@ export class LaneSetups {
    *
    * @returns what the command is to be told in its last lines.
    * @throws {LaneUnready} where the setup has yet to run.
-   * @throws {CodelanesError} `WORKSPACE_SETUP_FAILED` with the end of its log and how to run it again.
+   * @throws {CodelanesError} `WORKSPACE_SETUP_FAILED` with the end of its log and how to run it again;
+   *   `COMMAND_UNAVAILABLE` where the run that this call waited for could not begin.
    */
-  admit(root: ServedRoot, lane: Lane, opened: OpenedLane): readonly string[] {
+  admit(root: ServedRoot, lane: Lane, opened: OpenedLane, call: string): readonly string[] {
     const found = laneWithSetup(root, lane, opened);
     if (found === undefined) return this.#submoduleNotices(lane, opened);
     const { states, worktree } = found;
@@ -76,8 +80,11 @@ export class LaneSetups {
         ];
       case 'failed':
         throw new CodelanesError('WORKSPACE_SETUP_FAILED', failureText(lane, readiness.record));
-      case 'unready':
+      case 'unready': {
+        const fault = states.reached(worktree.name, call);
+        if (fault !== undefined) throw new CodelanesError('COMMAND_UNAVAILABLE', faultText(lane, fault));
         throw new LaneUnready(lane, states.setup.timeoutMs);
+      }
     }
   }
 
@@ -107,27 +114,28 @@ export class LaneSetups {
       call: assignment.callId,
       shell: setting.machine.shell,
       signal,
-      run: ({ signal: stop, ...command }) =>
-        runWalled(
-          setting,
-          { ...call, signal: stop },
-          { ...command, maxOutputBytes: judgedOutputBytes },
-          opened,
-        ),
+      run: walledBy(call, setting, opened),
       onFault: (error) => {
-        this.#options.log.error({ err: error, callId: assignment.callId }, 'a setup failed in the worker');
+        const about = { err: error, callId: assignment.callId, lane: describeLane(assignment.lane) };
+        this.#options.log.error(about, 'a setup met a fault of the machine or the worker');
       },
     });
+    this.#options.onFailures();
     if (record.state === 'interrupted') {
       throw new CodelanesError('EXECUTION_ABORTED', 'The setup was stopped while it ran.');
     }
-    return resultOf(record.state);
+    return resultOf(record.state === 'ready' ? 'ready' : 'failed');
   }
 
   /** A command that had a lane for itself has ended: it may have made worktrees, which are set up at once. */
   lookBeneath(root: ServedRoot, lane: Lane): void {
     const own = lane.length === 2 ? repositoryOf(root, lane) : undefined;
-    for (const repository of own === undefined ? repositoriesBeneath(root, lane) : [own]) {
+    const beneath = own === undefined ? repositoriesBeneath(root, lane) : [own];
+    // A worktree that was taken away has no failed setup any more.
+    if (beneath.some(({ setups }) => setups !== undefined && setups.failed.length > 0)) {
+      this.#options.onFailures();
+    }
+    for (const repository of beneath) {
       if (repository.setups === undefined) continue;
       try {
         repository.setups.look(worktreeBirths(repository.layout.pin));
@@ -137,6 +145,13 @@ export class LaneSetups {
       }
       this.#announce(root, repository, repository.setups);
     }
+  }
+
+  /** The lanes in which commands are refused because their setup has failed, as of now. */
+  get failed(): readonly ClosedSince[] {
+    return this.#options.roots.flatMap((root) =>
+      root.repositories.flatMap((repository) => failedSetups(root, repository)),
+    );
   }
 
   /** Says of every setup that nobody's command waits for that it is to run; a bridge may have forgotten it. */
@@ -187,18 +202,34 @@ export class LaneSetups {
   ): Promise<void> {
     if (!(await states.retry(name))) return;
     this.#options.log.warn({ repository: repository.workspaceId, worktree: name }, 'a setup is retried');
+    this.#options.onFailures();
     this.#announce(root, repository, states);
   }
 
   #announce(root: ServedRoot, repository: ServedRepository, states: SetupStates): void {
     if (!repository.hasLanes) return;
     for (const name of states.wanted) {
-      const lane = laneSchema.parse([...repository.lane, `worktree:${name}`]);
-      if (isUnready(root, lane)) {
+      const lane = worktreeLaneOf(repository, name);
+      if (readinessOf(root, lane)?.state === 'unready') {
         this.#options.report({ state: 'unready', lane, timeoutMs: states.setup.timeoutMs });
       } else states.noLongerWanted(name);
     }
   }
+}
+
+/** Runs the command of a setup as that of its call, in the wall of its lane. */
+function walledBy(call: CommandCall, setting: CommandSetting, opened: OpenedLane): SetupRun['run'] {
+  return ({ signal, onStart, ...command }) => {
+    const own: CommandCall = {
+      ...call,
+      signal,
+      onStart: (init) => {
+        onStart();
+        call.onStart(init);
+      },
+    };
+    return runWalled(setting, own, { ...command, maxOutputBytes: judgedOutputBytes }, opened);
+  };
 }
 
 function laneWithSetup(
@@ -213,18 +244,33 @@ function laneWithSetup(
   return { repository, states, worktree: { name, identity } };
 }
 
+function worktreeLaneOf(repository: ServedRepository, name: string): Lane {
+  return laneSchema.parse([...repository.lane, `worktree:${name}`]);
+}
+
+function failedSetups(root: ServedRoot, repository: ServedRepository): ClosedSince[] {
+  if (!repository.hasLanes) return [];
+  return (repository.setups?.failed ?? []).flatMap((name) => {
+    const lane = worktreeLaneOf(repository, name);
+    const readiness = readinessOf(root, lane);
+    if (readiness?.state !== 'failed') return [];
+    const { reason, endedAt } = readiness.record;
+    return [{ lane, cause: 'failed_setup' as const, reason, since: endedAt }];
+  });
+}
+
 /** A folder that does not verify as a worktree is no lane, and has no setup. */
-function isUnready(root: ServedRoot, lane: Lane): boolean {
+function readinessOf(root: ServedRoot, lane: Lane): Readiness | undefined {
   let opened: OpenedLane;
   try {
     opened = openLane(root, lane);
   } catch (error) {
-    if (CodelanesError.is(error)) return false;
+    if (CodelanesError.is(error)) return undefined;
     throw error;
   }
   try {
     const found = laneWithSetup(root, lane, opened);
-    return found?.states.of(found.worktree).state === 'unready';
+    return found?.states.of(found.worktree);
   } finally {
     opened.close();
   }
@@ -232,25 +278,4 @@ function isUnready(root: ServedRoot, lane: Lane): boolean {
 
 function resultOf(state: SetupResult['state']): SetupResult {
   return { protocolVersion: 1, operation: 'setup', state };
-}
-
-function leftRunningNotice(name: string): string {
-  return `The setup of this lane left "${name}" running, which was ended with it: start it in the command that needs it.`;
-}
-
-/** How many names are told. */
-const mostSubmodules = 5;
-
-function emptySubmodulesNotice(empty: readonly string[]): string {
-  const names = empty.slice(0, mostSubmodules).map((path) => `"${path}"`);
-  const more = empty.length > names.length ? ` and ${empty.length - names.length} more` : '';
-  return `Submodules were empty in this worktree when the command began: ${names.join(', ')}${more}. Git in such a folder means the worktree around it. "git submodule update" fills those that the checkout has, where the network leads to their remote.`;
-}
-
-/** The end of the log goes last, as it is what may be cut off. */
-function failureText(lane: Lane, { reason, logEnd }: FailedRecord): string {
-  const where = describeLane(lane);
-  const retry = `mend it, then run "codelanes setup retry ${where}" on the worker's machine`;
-  const text = `The setup of ${where} failed. ${reason} To go on, ${retry}.`;
-  return logEnd === '' ? text : `${text} Its log ends:\n${logEnd}`.slice(0, limits.errorMessageLength);
 }

@@ -8,7 +8,7 @@ import { laneTop } from '../sandbox/lane-facts.js';
 import { openLaneSandbox } from '../sandbox/lane-sandbox.js';
 import { laneFolders } from '../sandbox/worker-folders.js';
 import { openLane } from './opened-lane.js';
-import { homeKey, type ServedRoot } from './served-root.js';
+import { homeOwner, type ServedRoot } from './served-root.js';
 import { treesAround, type ServedTree } from './served-tree.js';
 import { forgetSnapshot, keptSnapshot } from './snapshot-file.js';
 import type { CommandSettings } from './wall.js';
@@ -80,7 +80,7 @@ async function drop(
   const lane = openLane(root, tree.lane);
   const sandbox = openLaneSandbox(lane.facts, {
     machine,
-    folders: laneFolders(shared, homeKey(root, tree.lane)),
+    folders: laneFolders(shared, homeOwner(root, tree.lane, lane)),
     workingDirectory: laneTop(lane.facts),
   });
   const call = randomBytes(16).toString('hex');

@@ -112,11 +112,11 @@ async function performWalled(
     case 'resume_script':
       return scripts.resume(command, request, lane);
     case 'run_script': {
-      const notices = setups.admit(root, assignment.lane, lane);
+      const notices = setups.admit(root, assignment.lane, lane, assignment.callId);
       return scripts.start(commands(root, tree), { ...command, notices }, request, lane);
     }
     case 'execute_command': {
-      const notices = setups.admit(root, assignment.lane, lane);
+      const notices = setups.admit(root, assignment.lane, lane, assignment.callId);
       return fulfilled(
         await runCommand(commands(root, tree), { ...command, notices, onFree }, request, lane, ahead),
       );

@@ -70,12 +70,12 @@ it('a release is taken where the folder for them was removed and made again whil
   const releases = join(rootState('1-1'), 'releases');
   for (const turn of [1, 2]) {
     rmSync(releases, { recursive: true });
-    await expect.poll(() => existsSync(releases), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(releases)).toBe(true);
     expect(await requestRelease(state, ['one'])).toBe(true);
-    await expect.poll(() => taken, { timeout: 20_000 }).toHaveLength(turn);
+    await expect.poll(() => taken).toHaveLength(turn);
   }
   rmSync(releases, { recursive: true });
   expect(await requestRelease(state, ['one'])).toBe(true);
-  await expect.poll(() => taken, { timeout: 20_000 }).toHaveLength(3);
+  await expect.poll(() => taken).toHaveLength(3);
   expect(failures).toEqual([]);
 });

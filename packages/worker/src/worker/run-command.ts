@@ -13,7 +13,7 @@ import type { SharedFolders } from '../sandbox/worker-folders.js';
 import { CallRecords } from './call-records.js';
 import type { OpenedLane } from './opened-lane.js';
 import type { AuditSetting } from './owed-audit.js';
-import { homeKey, type ServedRoot } from './served-root.js';
+import { homeOwner, type ServedRoot } from './served-root.js';
 import type { ServedTree } from './served-tree.js';
 
 /** What every command of a tree is run with. */
@@ -135,7 +135,7 @@ class CommandRun {
     const { cwd, ...command } = this.#command;
     return runInLane({
       lane: this.#lane.facts,
-      homeKey: homeKey(root, assignment.lane),
+      home: homeOwner(root, assignment.lane, this.#lane),
       machine,
       shared,
       network,

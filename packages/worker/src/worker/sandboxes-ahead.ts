@@ -3,7 +3,7 @@ import { openWall, type BuiltAhead } from '../commands/run-in-lane.js';
 import { GatedSandbox } from '../sandbox/gated-sandbox.js';
 import { openLane, type OpenedLane } from './opened-lane.js';
 import type { CommandSetting } from './run-command.js';
-import { homeKey, type ServedRoot } from './served-root.js';
+import { homeOwner, type ServedRoot } from './served-root.js';
 import { treeOf } from './served-tree.js';
 import type { CommandSettings } from './wall.js';
 
@@ -117,7 +117,7 @@ function buildAhead(root: ServedRoot, lane: Lane, setting: CommandSetting): Lane
   try {
     const opened = openLane(root, lane);
     opening.push(opened);
-    const sandbox = openWall({ ...setting, lane: opened.facts, homeKey: homeKey(root, lane) });
+    const sandbox = openWall({ ...setting, lane: opened.facts, home: homeOwner(root, lane, opened) });
     opening.push(sandbox);
     const { machine, standby } = setting;
     const journalId = root.journal.id;

@@ -13,10 +13,13 @@ import { hostProcesses } from '../lanes/processes.js';
 import { Quarantine } from '../lanes/quarantine.js';
 import { MachineLock } from '../lanes/machine-lock.js';
 import { RootLock, rootKey } from '../lanes/root-lock.js';
+import type { WorktreeIdentity } from '../lanes/verify.js';
+import { worktreeMark } from '../lanes/worktree-mark.js';
 import { worktreeBirths } from '../lanes/worktrees.js';
+import type { HomeOwner } from '../sandbox/lane-home.js';
 import { findSharedCache, type SharedCache } from '../sandbox/shared-cache.js';
 import { SetupStates } from '../setup/setup-states.js';
-import type { Layout, ServedRepository, TreeOfTrees } from './served-tree.js';
+import { treeOf, type Layout, type ServedRepository, type TreeOfTrees } from './served-tree.js';
 
 /** One root in the hands of this worker: locked, with its journal and quarantine open. */
 export interface ServedRoot extends TreeOfTrees {
@@ -44,9 +47,23 @@ export function scriptsFolder({ stateDir }: Pick<ServedRoot, 'stateDir'>): strin
   return join(stateDir, 'scripts');
 }
 
-/** Names the home of a lane among those of a state folder: folders of one name are served under one id. */
-export function homeKey({ stateDir }: ServedRoot, lane: Lane): string {
-  return `${basename(stateDir)} ${laneKey(lane)}`;
+/**
+ * Whose home a lane has. A worktree that is made anew under its name is another owner, and so is a repository that takes
+ * the place of another.
+ *
+ * @param worktree as verified; undefined for a lane that is no worktree.
+ */
+export function homeOwner(
+  root: ServedRoot,
+  lane: Lane,
+  { identity }: { readonly identity: WorktreeIdentity | undefined },
+): HomeOwner {
+  const tree = basename(treeOf(root, lane).stateDir);
+  return {
+    // Folders of one name are served under one id.
+    lane: `${basename(root.stateDir)} ${laneKey(lane)}`,
+    tree: identity === undefined ? tree : `${tree} ${worktreeMark(identity)}`,
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ import { limitProcesses } from '../sandbox/process-limit.js';
 import { Standby } from '../sandbox/standby.js';
 import { findProgram } from '../files/find-program.js';
 import { CallDesk } from './call-desk.js';
+import { closedLanes } from './closed-lanes.js';
 import { deferred } from './deferred.js';
 import { warnOfMissingLanes } from './missing-lanes.js';
 import { capabilitiesOf } from './offer.js';
@@ -52,6 +53,7 @@ export class Serving {
   readonly #options: CompiledOptions;
   readonly #log: Logger;
   readonly #roots: readonly ServedRoot[];
+  readonly #offered: readonly ServedRoot[];
   readonly #connection: Connection;
   readonly #networkHost: NetworkProcess;
   readonly #standby: Standby;
@@ -80,6 +82,7 @@ export class Serving {
     this.#standby = standby;
     this.#log = log;
     this.#roots = roots;
+    this.#offered = offered;
     this.#connection = connect(
       {
         ...options,
@@ -107,14 +110,17 @@ export class Serving {
       log,
       commands,
       scripts: { programs },
+      onFailedSetups: () => {
+        this.#tellClosed();
+      },
       ripgrep,
     });
     for (const root of roots) {
       root.quarantine.onChange(() => {
-        this.#tellQuarantines();
+        this.#tellClosed();
       });
     }
-    this.#tellQuarantines();
+    this.#tellClosed();
     this.#watches = [
       ...roots.map((root) => this.#watchQuarantine(root)),
       ...roots.map((root) => this.#watchReleases(root)),
@@ -220,10 +226,10 @@ export class Serving {
         this.#desk.stop(message.callId);
         return;
       case 'unreachable':
-        // Said once per outage: the attempts go on until one succeeds. A worker that ends looks for no bridge any more.
-        if (this.#reachable && this.#state !== 'draining')
-          this.#log.warn(`The bridge cannot be reached; trying on: ${message.message}`);
-        this.#reachable = false;
+        this.#noteOutage(`The bridge cannot be reached; trying on: ${message.message}`);
+        return;
+      case 'put_off':
+        this.#noteOutage(`The bridge does not take this worker yet; trying on: ${message.message}`);
         return;
       case 'refused':
         this.#fail(new WorkerRefused(message.code, message.message));
@@ -231,6 +237,12 @@ export class Serving {
       case 'closed':
         this.#said.resolve();
     }
+  }
+
+  /** Said once per outage: the attempts go on until one succeeds. A worker that ends looks for no bridge any more. */
+  #noteOutage(sentence: string): void {
+    if (this.#reachable && this.#state !== 'draining') this.#log.warn(sentence);
+    this.#reachable = false;
   }
 
   #fail(error: Error): void {
@@ -270,12 +282,10 @@ export class Serving {
   }
 
   /** The connection repeats it to every bridge that the worker registers with. */
-  #tellQuarantines(): void {
-    const closed = this.#roots.flatMap((root) => root.quarantine.list());
-    this.#connection.send({
-      kind: 'quarantines',
-      closed: closed.map(({ lane, reason, since }) => ({ lane, reason, since })),
-    });
+  #tellClosed(): void {
+    const [roots, offered] = [this.#roots, this.#offered];
+    const closed = closedLanes({ roots, offered, failedSetups: this.#desk.failedSetups });
+    this.#connection.send({ kind: 'closed_lanes', closed });
   }
 
   #watchReleases(root: ServedRoot): () => void {

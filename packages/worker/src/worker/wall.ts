@@ -3,6 +3,7 @@ import { findProgram } from '../files/find-program.js';
 import { readGlobalSettings } from '../git/global-config.js';
 import type { NetworkHost } from '../network/network-host.js';
 import { findScriptPrograms, type ScriptPrograms } from '../programmatic/script-programs.js';
+import { removeRetiredHomes } from '../sandbox/lane-home.js';
 import { gatherMachineFacts, presentFacts } from '../sandbox/machine-facts.js';
 import type { Standby } from '../sandbox/standby.js';
 import { selfTest } from '../sandbox/self-test.js';
@@ -41,6 +42,9 @@ export async function prepareWall(
   }
   const { home, killGraceMs, goneWithinMs } = options;
   const shared = writeSharedFolders(options.stateDir, realGit, await readGlobalSettings(process.env));
+  void removeRetiredHomes(options.stateDir).catch((error: unknown) => {
+    log.warn({ err: error }, 'homes of worktrees that are gone could not be removed');
+  });
   const served = options.roots.map(({ root }) => root);
   const closed = options.roots.flatMap(({ setup }) => setup?.reuse?.snapshot?.store ?? []);
   const machine = gatherMachineFacts({ home, searchPath, served, closed });

@@ -3,6 +3,7 @@ import { laneKey, limits } from '@codelanes/protocol';
 import { executeCommand, type CommandOutcome } from '../commands/execute-command.js';
 import { pinCheckout } from '../lanes/checkout.js';
 import { openWorktree, type OpenedWorktree } from '../lanes/verify.js';
+import { worktreeMark } from '../lanes/worktree-mark.js';
 import { worktreeLane } from '../sandbox/lane-facts.js';
 import { openLaneSandbox, type LaneSandbox } from '../sandbox/lane-sandbox.js';
 import { gatherMachineFacts, type MachineFacts } from '../sandbox/machine-facts.js';
@@ -42,7 +43,10 @@ export class WalledLane {
     const shared = writeSharedFolders(stateDir, '/usr/bin/git', {});
     const opened = openWorktree(pinCheckout(root), worktree);
     try {
-      const folders = laneFolders(shared, laneKey(['measured', `worktree:${worktree}`]));
+      const folders = laneFolders(shared, {
+        lane: laneKey(['measured', `worktree:${worktree}`]),
+        tree: worktreeMark(opened.identity),
+      });
       const sandbox = openLaneSandbox(worktreeLane(opened), {
         machine,
         folders,

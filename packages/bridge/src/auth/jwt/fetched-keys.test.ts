@@ -52,6 +52,20 @@ it('asks once for what it knows, again for an id that it does not know, and neve
   expect(asked).toBe(2);
 });
 
+it('counts as changed only where other keys have come', async () => {
+  const { keys, clock } = source();
+  answer = { status: 200, body: keysOf('k1') };
+  await keys.find('k1');
+  const { version } = keys;
+  clock.ms += 10_001;
+  await keys.refresh();
+  expect([asked, keys.version]).toEqual([2, version]);
+  answer = { status: 200, body: keysOf('k2') };
+  clock.ms += 10_001;
+  await keys.refresh();
+  expect(keys.version).not.toBe(version);
+});
+
 it('takes a key that was withdrawn no more once it has asked again', async () => {
   const { keys, clock } = source();
   answer = { status: 200, body: keysOf('k1') };

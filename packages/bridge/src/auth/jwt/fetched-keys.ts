@@ -32,6 +32,9 @@ export class FetchedKeys implements KeySource {
   readonly #onFault: (error: Error) => void;
   readonly #now: () => number;
   #keys: readonly VerificationKey[] = [];
+  /** Of what they were made. */
+  #fetched = '';
+  #version = 0;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
@@ -48,6 +51,10 @@ export class FetchedKeys implements KeySource {
     this.#times = { ...defaultTimes, ...options.times };
     this.#onFault = options.onFault;
     this.#now = options.now ?? (() => performance.now());
+  }
+
+  get version(): number {
+    return this.#version;
   }
 
   find(keyId: string | undefined): VerificationKey | undefined | Promise<VerificationKey | undefined> {
@@ -81,8 +88,13 @@ export class FetchedKeys implements KeySource {
 
   async #fetch(): Promise<void> {
     try {
-      this.#keys = parseVerificationKeys(await this.#text());
+      const text = await this.#text();
+      const keys = parseVerificationKeys(text);
       this.#fetchedAt = this.#now();
+      if (text === this.#fetched) return;
+      this.#keys = keys;
+      this.#fetched = text;
+      this.#version += 1;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#onFault(new Error(`The keys of ${this.#url} cannot be used: ${why}.`, { cause: error }));

@@ -35,6 +35,7 @@ function callers(text: string = pemOf(ours)) {
   const keys = parseVerificationKeys(text);
   const clock = { seconds: now, looks: 0 };
   const source = {
+    version: 0,
     find: (keyId: string | undefined) => {
       clock.looks += 1;
       return keyFor(keys, keyId);
@@ -87,6 +88,42 @@ describe('a token that LibreChat signed', () => {
     clock.seconds += 300 + 31;
     await expect(identify(token)).rejects.toThrow('it has expired');
   });
+});
+
+it('is verified again, and no more let in, once its key counts no more', async () => {
+  const source = {
+    version: 0,
+    keys: parseVerificationKeys(pemOf(ours)),
+    find: (keyId: string | undefined) => keyFor(source.keys, keyId),
+  };
+  const verifier = new SignedCallers(source, terms, () => now * 1000);
+  const token = signedToken(ours, claimsAt(now));
+  const identify = async () => verifier.identify(token);
+  await identify();
+  source.keys = parseVerificationKeys(pemOf(theirs));
+  // What this counts by is the number alone: nothing is looked up for a token that is known.
+  await expect(identify()).resolves.toBeDefined();
+  source.version += 1;
+  await expect(identify()).rejects.toThrow(anonymous);
+  await expect(verifier.identify(signedToken(theirs, claimsAt(now)))).resolves.toBeDefined();
+});
+
+it('is not kept where its key was withdrawn while it was verified', async () => {
+  const source = {
+    version: 0,
+    keys: parseVerificationKeys(pemOf(ours)),
+    find: (keyId: string | undefined) => keyFor(source.keys, keyId),
+  };
+  const verifier = new SignedCallers(source, terms, () => now * 1000);
+  const token = signedToken(ours, claimsAt(now));
+  const first = verifier.identify(token);
+  await Promise.resolve();
+  source.keys = parseVerificationKeys(pemOf(theirs));
+  source.version += 1;
+  // What is known is forgotten when this one comes, before the first is done.
+  const other = verifier.identify(signedToken(theirs, claimsAt(now)));
+  await Promise.all([first, other]);
+  await expect((async () => verifier.identify(token))()).rejects.toThrow(anonymous);
 });
 
 describe('what is signed by LibreChat and nevertheless no token for this bridge', () => {

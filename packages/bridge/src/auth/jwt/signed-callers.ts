@@ -5,6 +5,7 @@ import type { Identity } from '../identity.js';
 import type { CallerClaims } from './caller-claims.js';
 import { callerClaimsSchema, hasOwnHash } from './caller-claims.js';
 import type { KeySource } from './key-source.js';
+import type { VerificationKey } from './verification-keys.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
 /** What a token has to say to be taken. */
@@ -28,12 +29,14 @@ export class SignedCallers {
   readonly #terms: TokenTerms;
   readonly #now: () => number;
   readonly #verified: VerifiedTokens;
+  #version: number;
 
   constructor(keys: KeySource, terms: TokenTerms, now: () => number = Date.now) {
     this.#keys = keys;
     this.#terms = terms;
     this.#now = now;
     this.#verified = new VerifiedTokens(now);
+    this.#version = keys.version;
   }
 
   /** Whether a text has the form of such a token; one that has not is no concern of this class. */
@@ -50,21 +53,30 @@ export class SignedCallers {
   identify(token: string): Identity | Promise<Identity> {
     if (token.length > longestToken) throw refused('it is too long');
     const digest = createHash('sha256').update(token).digest('base64');
+    this.#forgetOldKeys();
     return this.#verified.find(digest) ?? this.#verify(token, digest);
   }
 
   async #verify(token: string, digest: string): Promise<Identity> {
-    const claims = await this.#claimsOf(token);
+    const key = await this.#keys.find(keyIdOf(token));
+    if (key === undefined) throw refused('it names no key of this bridge');
+    const { version } = this.#keys;
+    const claims = await this.#claimsOf(token, key);
     const identity = identityOf(claims);
     const lasts = claims.exp + this.#terms.clockToleranceSeconds;
-    this.#verified.keep(digest, identity, lasts * 1000);
+    if (version === this.#keys.version) this.#verified.keep(digest, identity, lasts * 1000);
     return identity;
   }
 
-  async #claimsOf(token: string): Promise<CallerClaims> {
+  /** A token that was signed with a key which counts no more is not let in because it was before. */
+  #forgetOldKeys(): void {
+    if (this.#version === this.#keys.version) return;
+    this.#version = this.#keys.version;
+    this.#verified.forget();
+  }
+
+  async #claimsOf(token: string, key: VerificationKey): Promise<CallerClaims> {
     const { issuer, audience, clockToleranceSeconds: clockTolerance } = this.#terms;
-    const key = await this.#keys.find(keyIdOf(token));
-    if (key === undefined) throw refused('it names no key of this bridge');
     try {
       const { payload } = await jwtVerify(token, key.key, {
         // What the token says of itself chooses nothing: the kind of the key does.

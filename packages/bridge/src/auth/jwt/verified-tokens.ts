@@ -30,6 +30,10 @@ export class VerifiedTokens {
     this.#kept.set(digest, { identity, untilMs });
   }
 
+  forget(): void {
+    this.#kept.clear();
+  }
+
   /** A map lists its keys by age. */
   #makeRoom(): void {
     const now = this.#now();

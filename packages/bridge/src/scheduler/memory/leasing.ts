@@ -60,9 +60,7 @@ export function report(
     if (said.state === 'denied') denied(memory, worker, said.callId);
     if (said.state === 'interrupted') interrupted(memory, worker, said.callId);
     if (said.state === 'unready') announce(memory, worker, said);
-    if (said.state === 'quarantines') {
-      worker.quarantines = { lanes: said.quarantined, toldAt: memory.clock.now() };
-    }
+    if (said.state === 'closed') worker.closed = { lanes: said.lanes, toldAt: memory.clock.now() };
   }
   startWhatCan(memory, worker);
   return { fenced };

@@ -36,11 +36,16 @@ export function toReserved(memory: Memory, record: CallRecord): void {
   worker.reserved.add(record);
   memory.reservations.begin(record);
   const now = memory.clock.now();
+  noteStart(record, now);
+  enter(memory, record, { name: 'reserved' }, now);
+  memory.workerListeners.mark(worker.workerId);
+}
+
+/** A call starts, or goes on after a pause. */
+export function noteStart(record: CallRecord, now: number): void {
   const { pause } = record;
   if (pause === undefined) record.startedAt = now;
   else record.awayMs = pause.awayBeforeMs + now - pause.at;
-  enter(memory, record, { name: 'reserved' }, now);
-  memory.workerListeners.mark(worker.workerId);
 }
 
 /** Hands a call to its worker under a new lease. */

@@ -5,7 +5,16 @@ import { systemPrincipal } from '../setup-call.js';
 import { isEnded, leaseOf, type CallRecord, type HeldLease } from './call-record.js';
 import { isOnline } from './liveness.js';
 import type { Memory } from './memory.js';
-import { hold, offerWithheld, release, startWhatCan, toEnded, toLeased, toWaiting } from './moves.js';
+import {
+  hold,
+  noteStart,
+  offerWithheld,
+  release,
+  startWhatCan,
+  toEnded,
+  toLeased,
+  toWaiting,
+} from './moves.js';
 import { loseScripts } from './pausing.js';
 import { refused } from './refused.js';
 import { WorkerRecord } from './worker-record.js';
@@ -28,7 +37,7 @@ export function register(memory: Memory, registration: Registration): Registered
   worker.registration = registration;
   worker.room = new Room(registration.slots, registration.filePool, registration.capacities);
   worker.heardAt = now;
-  worker.quarantines = { lanes: registration.quarantined ?? [], toldAt: now };
+  worker.closed = { lanes: registration.closed ?? [], toldAt: now };
 
   if (!sameJournal) interruptLeases(memory, worker);
   if (!sameIncarnation) {
@@ -71,6 +80,8 @@ function takeOverHold(memory: Memory, worker: WorkerRecord, held: HeldCall): voi
   // Nothing of it is held any more: that the pause was taken has not reached the worker yet.
   if (record?.pause?.token === held.token) return;
   const live = record?.worker === worker && !isEnded(record.state) ? record : undefined;
+  // It was started by another store of this worker.
+  if (live !== undefined && leaseOf(live.state) === undefined) noteStart(live, memory.clock.now());
   const lease = leaseForHold(worker, held, live);
   if (live !== undefined) toLeased(memory, live, 'running', lease);
   // Of a call that has ended for its caller the lane is still occupied, but its end stands.

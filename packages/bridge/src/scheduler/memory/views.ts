@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CallView, Capabilities, LanesView } from '@codelanes/protocol';
 import type { CallCount, OwnedCallView, WorkerLoad, WorkerView } from '../store.js';
+import { closedLanesView } from '../closed-lanes.js';
 import type { CallRecord } from './call-record.js';
 import { isOnline, leaseExpiresInMs } from './liveness.js';
 import type { Memory } from './memory.js';
@@ -98,13 +99,8 @@ export function viewLanes(memory: Memory, workerId: string): LanesView | undefin
     running,
     waiting,
     paused,
-    quarantined: quarantinedNow(memory, worker),
+    ...closedLanesView(worker.closed.lanes, Math.floor(memory.clock.now() - worker.closed.toldAt)),
   };
-}
-
-function quarantinedNow({ clock }: Memory, { quarantines }: WorkerRecord): LanesView['quarantined'] {
-  const passed = Math.floor(clock.now() - quarantines.toldAt);
-  return quarantines.lanes.map((entry) => ({ ...entry, sinceMs: entry.sinceMs + passed }));
 }
 
 function listedCall(memory: Memory, record: CallRecord) {

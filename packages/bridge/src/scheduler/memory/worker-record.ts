@@ -1,4 +1,4 @@
-import type { QuarantinedLane } from '@codelanes/protocol';
+import type { ClosedLane } from '@codelanes/protocol';
 import type { QueuedCall } from '../queued-call.js';
 import { Room } from '../room.js';
 import { RunningIndex } from '../running-index.js';
@@ -24,8 +24,8 @@ export interface Stop {
 }
 
 /** The lanes that a worker has closed, as it said at that time. */
-export interface Quarantines {
-  readonly lanes: readonly QuarantinedLane[];
+export interface ClosedLanes {
+  readonly lanes: readonly ClosedLane[];
   readonly toldAt: number;
 }
 
@@ -35,7 +35,7 @@ export class WorkerRecord {
   registration: Registration;
   room: Room;
   heardAt: number;
-  quarantines: Quarantines;
+  closed: ClosedLanes;
 
   readonly waiting = new WaitingIndex();
   readonly running = new RunningIndex();
@@ -63,7 +63,7 @@ export class WorkerRecord {
     this.registration = registration;
     this.room = new Room(registration.slots, registration.filePool, registration.capacities);
     this.heardAt = now;
-    this.quarantines = { lanes: registration.quarantined ?? [], toldAt: now };
+    this.closed = { lanes: registration.closed ?? [], toldAt: now };
   }
 
   nextSequence(): number {

@@ -21,7 +21,7 @@ export class Handover {
     for (;;) {
       const agreement = restarts.agreement();
       if (agreement !== undefined) await agreement;
-      const wasRestarted = restarts.watch();
+      const wasRestarted = this.#processes.watch(worker.workerId);
       const fetched = await this.#fetch(worker);
       if (!(await wasRestarted())) return fetched;
       if ('assignments' in fetched) await this.#giveBack(worker, fetched);

@@ -480,6 +480,26 @@ function store.removeReady(call, members)
   if after then store.addMembers({ 'H|' .. group .. '|' .. store.placeIn(after) .. '|' .. call.principal }) end
 end`;
 
+const history = `local sentAgainFor = 60000
+local anotherSince
+function store.lookAtHistory()
+  if anotherSince then return anotherSince end
+  local told = redis.pcall('INFO', 'replication')
+  local name = type(told) == 'string' and string.match(told, 'master_replid:(%x+)')
+  if not name then return store.clockNow() end
+  local known, since = string.match(redis.call('HGET', workerKey, 'history') or '', '^(%x+)|(%d*)$')
+  if known ~= name then
+    since = known and math.max(store.clockNow(), worker.now) or ''
+    redis.call('HSET', workerKey, 'history', name .. '|' .. since)
+  end
+  anotherSince = since
+  return since
+end
+function store.mayHaveRun(call)
+  local since = store.lookAtHistory()
+  return since ~= '' and tonumber(call.submitted) < since + sentAgainFor
+end`;
+
 const moves = `local touched = {}
 function store.touch(sequence, line)
   touched[#touched + 1] = { sequence, line }
@@ -525,16 +545,19 @@ function store.toWaiting(call, withheld)
   end
   store.enter(call, 'waiting', call.pause == '' and call.submitted or store.pauseOf(call).queued)
 end
-function store.reserve(call)
-  worker.starts = worker.starts + 1
-  store.occupy(call, 'r', worker.starts)
-  store.setDue(call.id, worker.now + fetchWithin)
-  somethingToFetch = true
+function store.noteStart(call)
   local pause = store.pauseOf(call)
   if pause then
     pause.away = pause.before + worker.now - pause.at
     store.notePause(call, pause)
   else call.started = worker.now end
+end
+function store.reserve(call)
+  worker.starts = worker.starts + 1
+  store.occupy(call, 'r', worker.starts)
+  store.setDue(call.id, worker.now + fetchWithin)
+  somethingToFetch = true
+  store.noteStart(call)
   store.enter(call, 'reserved', worker.now)
 end
 function store.toRunning(call)
@@ -601,9 +624,14 @@ function store.interruptCall(call, reason)
   store.toEnded(call, 'interrupted', 'interrupted|||' .. reason)
   store.noteLoss('interrupted', call)
 end
+function store.leaveQueue(call, why, waited)
+  if call.replica == durable and store.mayHaveRun(call) then
+    store.interruptCall(call, 'Redis may have come back without its last seconds, in which this request may have run')
+  else store.withdrawCall(call, why, waited) end
+end
 function store.cancelCall(call)
   if store.isOutOfHands(call) then store.stopPaused(call)
-  elseif call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
+  elseif call.state == 'waiting' or call.state == 'reserved' then store.leaveQueue(call, 'cancelled')
   elseif call.state == 'delivered' or call.state == 'running' then
     local hold = store.leaseOf(call)
     store.termsOf(hold).stop = '1'
@@ -747,7 +775,7 @@ function store.wasPausedUnder(call, token)
 end
 function store.headOfBody(body)
   local at = string.find(body, '"request":', 1, true) or string.find(body, '"results":', 1, true)
-  return string.sub(body, 1, at - 1)
+  return at and string.sub(body, 1, at - 1) or body
 end
 function store.toPaused(call, token, said, keptFor)
   local before = call.pause ~= '' and store.pauseOf(call).away or 0
@@ -876,7 +904,7 @@ function store.deadlinePassed(member)
   if call and (call.state == 'waiting' or call.state == 'reserved') then
     local waited = { tostring(math.floor(worker.now - call.submitted)) }
     store.tellReason(waited, call)
-    store.withdrawCall(call, 'deadline', cjson.encode(waited))
+    store.leaveQueue(call, 'deadline', cjson.encode(waited))
   end
 end
 function store.becomesDue(member)
@@ -962,7 +990,11 @@ end`;
 
 const transitions = `local transitions = {}`;
 
-const entering = `function store.fullBound(principal, most, mostOfOne)
+const entering = `function store.isOutdated(pairingKey, capabilitiesId, pairing)
+  return capabilitiesId and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == capabilitiesId
+    and (redis.call('GET', pairingKey) or '') == pairing)
+end
+function store.fullBound(principal, most, mostOfOne)
   if store.countWithin('q|') < math.min(most, mostOfOne) and worker.loose == '' then return nil end
   if store.countWithin('p|') >= most then return 'queue' end
   if store.countWithin('p|' .. principal .. '|') >= mostOfOne then return 'share' end
@@ -1016,8 +1048,7 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
-if ARGV[21] and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == ARGV[21]
-  and (redis.call('GET', KEYS[7]) or '') == ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
+if store.isOutdated(KEYS[7], ARGV[21], ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
 local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
 if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
 local call = store.newCall(ARGV[16], ARGV[17])
@@ -1155,7 +1186,7 @@ for at = 10, #ARGV, 3 do
   elseif said == 'unready' then
     local lane, boundMs, body = string.match(token, '^([^|]*)|(%d+)|(.*)$')
     store.announce(id, lane, boundMs, body)
-  elseif said == 'quarantines' then store.keepQuarantined(token) end
+  elseif said == 'closed' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
 return store.finish(reply)
@@ -1273,7 +1304,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 7,
-    sha1: '19b7623546066c75a97d55b8fe515cf3c559cb64',
+    sha1: '43804d79476dc29128f7e0702586da752bf87a5f',
     text: [
       given,
       worker,
@@ -1283,6 +1314,7 @@ export const luaScripts = {
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1319,7 +1351,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '9b9b41ed3c3627a4fbe7881d0adcf2d58c1b34db',
+    sha1: '99efb4bbd318976ce2f2fe366d0d2992571d9354',
     text: [
       given,
       worker,
@@ -1329,6 +1361,7 @@ return replies`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1346,7 +1379,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: 'f4bae06f3e5968cbccca5655efa30d90140663d2',
+    sha1: '7fc5a670563350ede2b2ea158fb7546d5dc0ece4',
     text: [
       given,
       worker,
@@ -1356,6 +1389,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1375,7 +1409,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '9fc990599c469f07b5e43f1479ff01e6bd0a90a5',
+    sha1: '318909b1319199f69eedd874a19c9f596a6f9faa',
     text: [
       given,
       worker,
@@ -1385,6 +1419,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1403,7 +1438,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: 'afc69d504305127f5ca63399d7ef3ce4478e7f9c',
+    sha1: 'edfee7246e0b5574ec4a3ad01f2d12b2416d31d9',
     text: [
       given,
       worker,
@@ -1413,6 +1448,7 @@ return store.finish({ 'OK', '', call.state })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1436,7 +1472,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: 'f98d331365f781ae9033a927b6df49546e959f69',
+    sha1: '36224137144a3f1079e6e201f7a09a75e50ac96d',
     text: [
       given,
       worker,
@@ -1446,6 +1482,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1463,7 +1500,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '77d88808d103f7672edf454a77650873a72afb46',
+    sha1: '0bb782f472578bc774d32f1c1f44b6d5db9be81c',
     text: [
       given,
       worker,
@@ -1473,6 +1510,7 @@ return store.finish({ 'OK', '', text or '' })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1536,7 +1574,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: '29c2c64789e9160cd5d6279bed475f3721aa4646',
+    sha1: 'd90d4473b2c5d6076f2716e3802c1a660d25dc95',
     text: [
       given,
       worker,
@@ -1546,6 +1584,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1589,7 +1628,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: '4d36f172c54286478f570c94b991036fbc13e5b5',
+    sha1: 'ced663e950ea2b64c5499269d2a8c34d98763c32',
     text: [
       given,
       worker,
@@ -1599,6 +1638,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1630,7 +1670,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '3660825e880910def01f78d36275b48bd85ecfb5',
+    sha1: '82c07f381080ac0c49789568f66c3f0401e7e02c',
     text: [
       given,
       worker,
@@ -1640,6 +1680,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1671,7 +1712,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: '67b00582c2697cb99d33fc14cbaa5d543b78a80e',
+    sha1: 'c6da9908b24dc18ccc23fcf57173a8088d11f2cb',
     text: [
       given,
       worker,
@@ -1681,6 +1722,7 @@ return store.finish({ 'OK', '', accepted })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1698,7 +1740,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   progress: {
     keys: 6,
-    sha1: '464c201823824703715dd559974c987ef9e167db',
+    sha1: '9476ca21f7f702817a4690b01facd4f9cadeb16e',
     text: [
       given,
       worker,
@@ -1708,6 +1750,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1724,7 +1767,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
   },
   register: {
     keys: 6,
-    sha1: '3657ddb83e3cb13552e39ebc8fd0e49b0e53c45d',
+    sha1: '47b15b6e7002b11fdab2cac0b58b1d69341a0d36',
     text: [
       given,
       worker,
@@ -1734,6 +1777,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1756,6 +1800,7 @@ worker.incarnation = incarnation
 worker.journal = journal
 redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11], 'registration', ARGV[18])
 store.keepQuarantined(ARGV[17])
+store.lookAtHistory()
 worker.slots = tonumber(ARGV[12])
 worker.files = tonumber(ARGV[13])
 worker.capacities = ARGV[14]
@@ -1788,7 +1833,10 @@ local function takeOverHold(id, lane, mode, pool, generation, token, operation)
   worker.generation = math.max(worker.generation, tonumber(generation))
   local live = call and not ended[call.state]
   if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
-  if live then store.leave(call) end
+  if live then
+    if not store.leaseOf(call) then store.noteStart(call) end
+    store.leave(call)
+  end
   local goesOn = live or not call and operation == 'setup'
   local claim = live and call or { id = id, lane = lane, mode = mode, pool = pool,
     principal = operation == 'setup' and system or ARGV[16], sequence = store.nextSequence() }
@@ -1824,7 +1872,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: 'f3ba3adeb330e8f07df52e4142a437245de55308',
+    sha1: '9223acf86083759bf72a210913069fbc2d535d72',
     text: [
       given,
       worker,
@@ -1834,6 +1882,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1859,12 +1908,13 @@ for id, hold in pairs(store.loadHeld()) do
   if hold.phase == 'l' and store.termsOf(hold).stop == '1' then reply[#reply + 1] = id end
 end
 for id in string.gmatch(worker.stops, '([^,]+),') do reply[#reply + 1] = id end
+store.lookAtHistory()
 return store.finish(reply)`,
     ].join('\n'),
   },
   report: {
     keys: 6,
-    sha1: '51391dd98c5fc47130303c58ac11a4bf85e98f57',
+    sha1: '64837709fe4b1f8531e6dba73078b2ddefb91282',
     text: [
       given,
       worker,
@@ -1874,6 +1924,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1930,7 +1981,7 @@ for at = 10, #ARGV, 3 do
   elseif said == 'unready' then
     local lane, boundMs, body = string.match(token, '^([^|]*)|(%d+)|(.*)$')
     store.announce(id, lane, boundMs, body)
-  elseif said == 'quarantines' then store.keepQuarantined(token) end
+  elseif said == 'closed' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
 return store.finish(reply)`,
@@ -1938,7 +1989,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '47770e536629068fb6ff5d3eef2660a325c4e427',
+    sha1: '84c8066f2e45761ee255f932fbd3122aff9efffc',
     text: [
       given,
       worker,
@@ -1948,6 +1999,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -1976,7 +2028,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: '1991ceeef7833447205136b78dca8bfc2d383653',
+    sha1: 'ee9d38509b232b685b77ffec77bbdf38f9918ae7',
     text: [
       given,
       worker,
@@ -1986,6 +2038,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -2026,7 +2079,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 7,
-    sha1: 'de9a77baa35f6fef22a55d401886ac6c9a9f88e6',
+    sha1: 'a02e2814fe6399712cbf21fe73e4918d5894fb5f',
     text: [
       given,
       worker,
@@ -2036,6 +2089,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -2053,8 +2107,7 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
-if ARGV[21] and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == ARGV[21]
-  and (redis.call('GET', KEYS[7]) or '') == ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
+if store.isOutdated(KEYS[7], ARGV[21], ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
 local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
 if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
 local call = store.newCall(ARGV[16], ARGV[17])
@@ -2065,8 +2118,8 @@ return store.finish({ 'OK', '', call.state })`,
     ].join('\n'),
   },
   submitDurable: {
-    keys: 7,
-    sha1: 'ff53f2168d5f367d5d3f5e768bf547c49920ee01',
+    keys: 8,
+    sha1: '050c4d43f0815f68ea65c9186ffcf6998f3ade00',
     text: [
       given,
       worker,
@@ -2076,6 +2129,7 @@ return store.finish({ 'OK', '', call.state })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -2093,6 +2147,8 @@ local request = store.readRequest(requestId)
 if request and request.fingerprint ~= ARGV[21] then return store.finish({ 'REQUEST_CONFLICT', '' }) end
 if not request then
   if store.readCall(id) then return store.finish({ 'CALL_ID_TAKEN', '' }) end
+  if store.isOutdated(KEYS[8], ARGV[24], ARGV[25]) then return store.finish({ 'OUTDATED', '' }) end
+  store.lookAtHistory()
   local bound = store.fullBound(ARGV[13], tonumber(ARGV[17]), tonumber(ARGV[18]))
   if not bound and not store.makeRoomForRequest(tonumber(ARGV[22])) then bound = 'requests' end
   if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end
@@ -2113,7 +2169,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '8505f42b2717a833215248c95256779805e5badc',
+    sha1: '41c92a8d3ec5cbb4fbd60eead0476f25177c1c40',
     text: [
       given,
       worker,
@@ -2123,6 +2179,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -2138,7 +2195,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'bcab56fba6ca91720f92f55c091fd75416207f30',
+    sha1: '811e6227e97e740a0c77b582c5bbf7c1709c97d5',
     text: [
       given,
       worker,
@@ -2148,6 +2205,7 @@ return store.finish({ 'OK', '' })`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -2167,7 +2225,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: 'ec5cafc4b45a3a5bc66b241e03cefea023dfd832',
+    sha1: '445dbe9d42f37003367b1c0465ec53d4c71fef91',
     text: [
       given,
       worker,
@@ -2177,6 +2235,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,
@@ -2205,7 +2264,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'bf6995aa54fabf3c94ff9fe614acb234f1013f39',
+    sha1: 'eaf544b9aa663c07439340530a5dadf3124e951a',
     text: [
       given,
       worker,
@@ -2215,6 +2274,7 @@ return store.finish(reply)`,
       held,
       room,
       waiting,
+      history,
       moves,
       places,
       reason,

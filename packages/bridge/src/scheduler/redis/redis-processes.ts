@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, type Cluster } from 'ioredis';
 import type { Clock } from '../clock.js';
-import type { RedisClient, RedisConnections } from './connections.js';
+import { isCluster, type RedisClient, type RedisConnections } from './connections.js';
 import type { RedisKeys } from './keys.js';
 import { LostSeconds } from './lost-seconds.js';
 
@@ -18,33 +19,56 @@ interface Parts {
   readonly withdraw: (workerId: string, callId: string) => Promise<unknown>;
 }
 
+/** What is known better than the node of a cluster that has the keys of a worker, and where that node is. */
+interface AtNode {
+  readonly lostSeconds: LostSeconds;
+  readonly slot: number;
+  address: string | undefined;
+}
+
 /**
  * The processes of Redis that this bridge relies upon: one, or in a cluster for each worker the one that has its keys.
- * Whether one was started anew is asked whenever a connection of this bridge is lost or made: so a node that gives way
- * to its replica while it seems to be there for this bridge is not noticed.
+ * Whether one was started anew is asked whenever a connection of this bridge is lost or made, and in a cluster also where
+ * the keys of a worker are at another node: one that has given way to its replica may still be there.
  */
 export class RedisProcesses {
   readonly #parts: Parts;
   readonly #one: LostSeconds | undefined;
-  readonly #ofWorkers = new Map<string, LostSeconds>();
+  readonly #ofWorkers = new Map<string, AtNode>();
   #unnamed = 0;
   #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { commands, subscriber } = parts.connections;
-    if (commands.isCluster) this.#watchNodes(commands);
+    if (isCluster(commands)) this.#watchNodes(commands);
     else this.#one = this.#watched([commands, subscriber]);
   }
 
   /** What is known better than the process that has the keys of that worker. */
   lostSecondsOf(workerId: string): LostSeconds {
-    const present = this.#one ?? this.#ofWorkers.get(workerId);
-    if (present !== undefined) return present;
-    const ofWorker = this.#lostSeconds(this.#runIdOf(workerId));
-    this.#ofWorkers.set(workerId, ofWorker);
-    ofWorker.restarts.connected();
-    return ofWorker;
+    if (this.#one !== undefined) return this.#one;
+    const present = this.#ofWorkers.get(workerId);
+    if (present !== undefined) {
+      this.#lookWhere(present);
+      return present.lostSeconds;
+    }
+    const lostSeconds = this.#lostSeconds(this.#runIdOf(workerId));
+    const slot = new Command('get', [this.#parts.keys.stateOf(workerId)]).getSlot();
+    const address = this.#addressOf(slot);
+    this.#ofWorkers.set(workerId, { lostSeconds, slot, address });
+    lostSeconds.restarts.connected();
+    return lostSeconds;
+  }
+
+  /** Asked later, the answer is whether another process has the keys of that worker, or was started, since now. */
+  watch(workerId: string): () => Promise<boolean> {
+    const wasRestarted = this.lostSecondsOf(workerId).restarts.watch();
+    return () => {
+      // What was asked meanwhile may have been led to another node.
+      this.lostSecondsOf(workerId);
+      return wasRestarted();
+    };
   }
 
   close(): void {
@@ -65,15 +89,26 @@ export class RedisProcesses {
     return lostSeconds;
   }
 
-  #watchNodes(cluster: RedisClient): void {
+  #watchNodes(cluster: Cluster): void {
     for (const change of ['-node', '+node']) {
       cluster.on(change, () => {
-        for (const ofWorker of this.#ofWorkers.values()) {
-          ofWorker.connectionLost();
-          ofWorker.restarts.connected();
-        }
+        for (const { lostSeconds } of this.#ofWorkers.values()) mayBeAnother(lostSeconds);
       });
     }
+  }
+
+  #lookWhere(atNode: AtNode): void {
+    const address = this.#addressOf(atNode.slot);
+    if (address === undefined || address === atNode.address) return;
+    const isFirst = atNode.address === undefined;
+    atNode.address = address;
+    if (!isFirst) mayBeAnother(atNode.lostSeconds);
+  }
+
+  /** Where the last command to that slot was led, or the cluster said last that it is. */
+  #addressOf(slot: number): string | undefined {
+    const { commands } = this.#parts.connections;
+    return isCluster(commands) ? commands.slots[slot]?.[0] : undefined;
   }
 
   #lostSeconds(askRunId: () => Promise<string | undefined>): LostSeconds {
@@ -108,6 +143,11 @@ export class RedisProcesses {
       return `unnamed-${this.#unnamed}`;
     }
   }
+}
+
+function mayBeAnother(lostSeconds: LostSeconds): void {
+  lostSeconds.connectionLost();
+  lostSeconds.restarts.connected();
 }
 
 function isForbidden(error: unknown): boolean {

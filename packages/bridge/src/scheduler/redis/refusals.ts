@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { refused, registeredAnew } from '../memory/refused.js';
+import { outdated, refused, registeredAnew } from '../memory/refused.js';
 import { queueFullText } from '../queue-full.js';
-import type { Refused } from '../store.js';
+import type { SubmissionRefused } from '../store.js';
 import type { ScriptReply } from './worker-scripts.js';
 
 const boundSchema = z.enum(['queue', 'share', 'requests']);
 
 /** The one place where a refusing code of a script becomes words; `undefined` where the script did as asked. */
-export function refusalOf({ code, values }: ScriptReply, workerId: string): Refused | undefined {
+export function refusalOf({ code, values }: ScriptReply, workerId: string): SubmissionRefused | undefined {
   switch (code) {
     case 'OK':
       return undefined;
@@ -15,6 +15,8 @@ export function refusalOf({ code, values }: ScriptReply, workerId: string): Refu
       return refused(code, `Worker ${workerId} has not registered with this bridge.`);
     case 'REGISTERED_ANEW':
       return registeredAnew(workerId);
+    case 'OUTDATED':
+      return outdated(workerId);
     case 'WORKER_FENCED':
       return refused(code, `Another start of worker ${workerId} has taken over, or runs elsewhere.`);
     case 'WORKER_OFFLINE':

@@ -16,7 +16,7 @@ export function registrationArguments(registration: Registration): readonly stri
     capacities.map(({ lane, commands }) => `${lanePath(lane)}=${commands}`).join(','),
     registration.takeOver ? '1' : '0',
     storedText(unknownPrincipal),
-    JSON.stringify(registration.quarantined ?? []),
+    JSON.stringify(registration.closed ?? []),
     registration.registrationId,
     ...holds.flatMap(({ callId, lane, mode, pool, generation, token, operation }) => [
       callId,

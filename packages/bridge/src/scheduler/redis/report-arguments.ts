@@ -27,8 +27,8 @@ function argumentsOf(report: Exclude<Report, Unready>): readonly string[] {
     case 'denied':
     case 'interrupted':
       return [report.state, report.callId, ''];
-    case 'quarantines':
-      return [report.state, '', JSON.stringify(report.quarantined)];
+    case 'closed':
+      return [report.state, '', JSON.stringify(report.lanes)];
     case 'freed':
       return [report.state, '', ''];
   }

@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CodelanesError } from '@codelanes/protocol';
-import { outdated, refused } from '../memory/refused.js';
+import { refused } from '../memory/refused.js';
 import type { SubmissionRefused, Submitted } from '../store.js';
 import type { NewCall } from '../stored-call.js';
 import type { SchedulerSettings } from '../scheduler-settings.js';
 import type { BridgeName } from './bridge-name.js';
 import type { CallWhereabouts } from './call-whereabouts.js';
 import { storedBody } from './deliveries.js';
+import { groundsGiven } from './grounds.js';
 import type { HeardCalls } from './heard-calls.js';
 import type { Presence } from './presence.js';
 import type { Reach } from './reach.js';
@@ -14,15 +16,18 @@ import { lanePath, modeLetter, poolLetter, storedText } from './stored-text.js';
 import type { Wakes } from './wakes.js';
 import type { WorkerScripts } from './worker-scripts.js';
 
+/** How soon a Redis that refused to take a call back is asked again. */
+const askAgainMs = 200;
+
 interface Parts {
-  readonly scripts: WorkerScripts;
+  readonly scripts: Pick<WorkerScripts, 'run'>;
   readonly settings: SchedulerSettings;
-  readonly name: BridgeName;
-  readonly whereabouts: CallWhereabouts;
-  readonly wakes: Wakes;
-  readonly heard: HeardCalls;
-  readonly presence: Presence;
-  readonly reach: Reach;
+  readonly name: Pick<BridgeName, 'id' | 'nextAttempt'>;
+  readonly whereabouts: Pick<CallWhereabouts, 'claim' | 'remember'>;
+  readonly wakes: Pick<Wakes, 'hearOf'>;
+  readonly heard: Pick<HeardCalls, 'entered'>;
+  readonly presence: Pick<Presence, 'begin'>;
+  readonly reach: Pick<Reach, 'watch'>;
 }
 
 /** Enters calls, and takes those back that may have been entered when Redis was lost. */
@@ -41,8 +46,7 @@ export class Submissions {
     await wakes.hearOf(workerId);
     const entered = scripts.run('submit', workerId, this.#argumentsOf(call));
     const claimed = whereabouts.claim(callId, workerId, call.executionMs);
-    const [holder, reply] = await this.#orTakenBack(Promise.all([claimed, entered]), call);
-    if (reply.code === 'OUTDATED') return outdated(workerId);
+    const [holder, reply] = await this.#orTakenBack(bothOver(claimed, entered), call);
     const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
     if (holder !== workerId) {
@@ -63,7 +67,6 @@ export class Submissions {
 
   #argumentsOf(call: NewCall): readonly string[] {
     const { settings, name } = this.#parts;
-    const { grounds } = call;
     return [
       call.callId,
       lanePath(call.lane),
@@ -77,7 +80,7 @@ export class Submissions {
       String(settings.queueLength),
       String(settings.principalQueueLength),
       storedBody(call),
-      ...(grounds === undefined ? [] : [grounds.capabilitiesId, grounds.pairing]),
+      ...groundsGiven(call),
     ];
   }
 
@@ -101,6 +104,13 @@ export class Submissions {
         () => false,
       );
       if (isBack) return;
+      await sleep(askAgainMs, undefined, { ref: false });
     }
   }
+}
+
+/** Fails only when both are over: of two commands the one may be given up while the other still reaches Redis. */
+async function bothOver<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
 }

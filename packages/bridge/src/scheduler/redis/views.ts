@@ -1,7 +1,7 @@
 import {
   callStateSchema,
   callOperationSchema,
-  quarantinedLanesSchema,
+  closedLanesSchema,
   type Blocker,
   pauseSchema,
   type CallOperation,
@@ -10,6 +10,7 @@ import {
   type WaitingReason,
 } from '@codelanes/protocol';
 import { z } from 'zod';
+import { closedLanesView } from '../closed-lanes.js';
 import type { CallCount, CallTiming, OwnedCallView, PausedCall, WorkerLoad } from '../store.js';
 import { ReplyReader } from './reply-reader.js';
 import { laneOfPath, modeOfLetter, operationOfStored, poolOfLetter, textOfStored } from './stored-text.js';
@@ -115,7 +116,7 @@ export function readLanes(workerId: string, values: ReplyReader): LanesView | un
   const online = values.number() > 0;
   const slots = { used: values.number(), of: values.number() };
   const files = { used: values.number(), of: values.number() };
-  const quarantined = readQuarantined(values);
+  const closed = closedLanesView(closedLanesSchema.parse(JSON.parse(values.text())), values.number());
   const running: LanesView['running'] = [];
   const waiting: LanesView['waiting'] = [];
   const paused: LanesView['paused'] = [];
@@ -126,14 +127,7 @@ export function readLanes(workerId: string, values: ReplyReader): LanesView | un
     else if (state === 'paused') paused.push(call);
     else running.push({ ...call, state: occupyingSchema.parse(state) });
   }
-  return { workerId, online, slots, files, running, waiting, paused, quarantined };
-}
-
-/** Ages are as the worker told them, and have grown since. */
-function readQuarantined(values: ReplyReader): LanesView['quarantined'] {
-  const told = quarantinedLanesSchema.parse(JSON.parse(values.text()));
-  const ageMs = values.number();
-  return told.map((closed) => ({ ...closed, sinceMs: closed.sinceMs + ageMs }));
+  return { workerId, online, slots, files, running, waiting, paused, ...closed };
 }
 
 function readListed(values: ReplyReader) {

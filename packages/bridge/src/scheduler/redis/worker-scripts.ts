@@ -23,6 +23,8 @@ export interface RedisTimes {
   readonly keysKeptMs: number;
 }
 
+export const defaultRedisTimes: RedisTimes = { bridgeSilentMs: 4_000, keysKeptMs: 3_600_000 };
+
 interface Parts {
   readonly runner: ScriptRunner;
   readonly keys: RedisKeys;

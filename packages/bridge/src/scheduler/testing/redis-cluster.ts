@@ -58,18 +58,38 @@ export class RedisCluster {
     return this.#servers.map(({ url }) => url);
   }
 
-  /** Adds a replica of that node, which has all that the node has; it ends with the cluster. */
+  /** Adds a replica of that node, which has all that the node has and is known to all; it ends with the cluster. */
   async addReplicaOf(server: RedisServer): Promise<RedisServer> {
     const replica = await RedisServer.start({ cluster: true });
     this.#replicas.push(replica);
-    const nodeId = await server.ask((client) => client.cluster('MYID'));
+    const [nodeId, replicaId] = await Promise.all(
+      [server, replica].map((node) => node.ask((client) => client.cluster('MYID'))),
+    );
     await replica.ask(async (client) => {
-      await client.cluster('MEET', '127.0.0.1', server.port);
-      while (!String(await client.cluster('NODES')).includes(nodeId)) await sleep(50);
-      await client.cluster('REPLICATE', nodeId);
+      for (const { port } of this.#servers) await client.cluster('MEET', '127.0.0.1', port);
+      while (!String(await client.cluster('NODES')).includes(String(nodeId))) await sleep(50);
+      await client.cluster('REPLICATE', String(nodeId));
     });
     while ((await server.ask((client) => client.wait(1, 100))) < 1) await sleep(50);
+    const isKnown = new RegExp(`^${String(replicaId)} .*slave`, 'm');
+    for (const node of this.#servers) {
+      while (!isKnown.test(String(await node.ask((client) => client.cluster('NODES'))))) await sleep(50);
+    }
     return replica;
+  }
+
+  /** From here on that replica of a node, which has all that it has, gets nothing of it any more, and stands still. */
+  async cutOff(replica: RedisServer, node: RedisServer): Promise<void> {
+    while ((await offsetOf(replica)) !== (await offsetOf(node))) await sleep(50);
+    replica.signal('SIGSTOP');
+    // What had been sent it would still read when it goes on.
+    await node.ask((client) => client.call('CLIENT', 'KILL', 'TYPE', 'REPLICA'));
+  }
+
+  /** It goes on and takes over, as the other nodes would have it once they agree that its node is gone. */
+  async takeOver(replica: RedisServer): Promise<void> {
+    replica.signal('SIGCONT');
+    await replica.ask((client) => client.cluster('FAILOVER', 'TAKEOVER'));
   }
 
   /** For each node what starts it anew; resolves when the cluster serves again. */
@@ -89,4 +109,10 @@ export class RedisCluster {
   async stop(): Promise<void> {
     await Promise.all([...this.#servers, ...this.#replicas].map((server) => server.stop()));
   }
+}
+
+/** How far a node is in the history of what was written. */
+async function offsetOf(node: RedisServer): Promise<string | undefined> {
+  const told = await node.ask((client) => client.info('replication'));
+  return /master_repl_offset:(\d+)/.exec(told)?.[1];
 }

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,34 +26,49 @@ export class RedisServer {
     this.#args = [
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
       ...['--appendonly', options.appendOnly === true ? 'yes' : 'no', '--appendfsync', 'always'],
-      ...(options.cluster === true ? ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] : []),
+      ...['--repl-diskless-sync-delay', '0'],
+      // A node that merely stands still for seconds is not given up by the others.
+      ...(options.cluster === true ? ['--cluster-enabled', 'yes', '--cluster-node-timeout', '30000'] : []),
     ];
   }
 
   /** Resolves when it answers. @throws Error where no redis-server can be started. */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const folder = await mkdtemp(join(tmpdir(), 'codelanes-redis-'));
-    const server = new RedisServer(await freePort(), folder, options);
-    await server.run();
-    return server;
+    for (let tries = 0; tries < 20; tries += 1) {
+      const server = new RedisServer(anyPort(), folder, options);
+      if (await server.#begin()) return server;
+    }
+    throw new Error('redis-server ended at once on each of 20 ports');
   }
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it (again) on the same port and folder. */
+  /** Starts it again on the same port and folder. */
   async run(): Promise<void> {
-    this.#process = spawn('redis-server', this.#args, { stdio: 'ignore' });
-    await once(this.#process, 'spawn');
-    await this.ask(async (client) => client.ping());
+    if (!(await this.#begin())) throw new Error(`something else has port ${this.port} meanwhile`);
+  }
+
+  /** Whether it is this process that answers at the port, as one that finds it taken ends at once. */
+  async #begin(): Promise<boolean> {
+    const started = spawn('redis-server', this.#args, { stdio: 'ignore' });
+    await once(started, 'spawn');
+    this.#process = started;
+    const ended = once(started, 'exit').then(() => '');
+    const told = await this.ask((client) => Promise.race([ended, client.info('server')]));
+    if (told.includes(`\nprocess_id:${started.pid}\r`)) return true;
+    await this.kill();
+    return false;
   }
 
   /** Kills it as a crash would. */
   async kill(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
-    if (running === undefined) return;
+    // One that has ended by itself tells it no more.
+    if (running?.exitCode !== null || running.signalCode !== null) return;
     const gone = once(running, 'exit');
     running.kill('SIGKILL');
     await gone;
@@ -97,15 +112,10 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-R', `${from}/.`, to]);
 }
 
-/** A cluster also takes the port 10,000 above for its bus. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    server.close();
-    await once(server, 'close');
-    if (typeof address === 'object' && address !== null && address.port < 55_000) return address.port;
-  }
+/**
+ * A port that the system gives to nobody who asks for any, so that it is still free after the server was killed. A
+ * cluster also takes the port 10,000 above for its bus.
+ */
+function anyPort(): number {
+  return randomInt(11_000, 21_000);
 }

@@ -57,7 +57,7 @@ export class PairedWorker {
     return new PairedWorker(bridge, this.id, this.credential, this.privateKey);
   }
 
-  register(flaws: Flaws = {}): Promise<Answer> {
+  register(flaws: Flaws = {}, { takeOver = true } = {}): Promise<Answer> {
     const body = {
       workerId: flaws.sent?.workerId ?? this.id,
       registrationId: this.registrationId,
@@ -66,7 +66,7 @@ export class PairedWorker {
       slots: 2,
       holds: [],
       // Of a worker that was paired before under that id leases may live on.
-      takeOver: true,
+      takeOver,
     };
     return this.post('register', body, flaws);
   }

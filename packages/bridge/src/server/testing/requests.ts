@@ -29,7 +29,8 @@ export function waiting(ms: number): Readonly<Record<string, string>> {
 
 /** Resolves when that many calls wait at the worker. */
 export async function untilQueued(bridge: TestBridge, count: number, workerId = 'worker-1'): Promise<void> {
-  for (let look = 0; look < 1_000; look += 1) {
+  const until = performance.now() + 30_000;
+  while (performance.now() < until) {
     const { json } = await bridge.send(`/v1/bridge/workers/${workerId}/lanes`, { as: 'admin' });
     if (lanesViewSchema.parse(json).waiting.length === count) return;
     await delay(5);

@@ -34,7 +34,10 @@ export interface Sending {
   readonly isText?: boolean | undefined;
 }
 
-/** A bridge with a real store behind real HTTP, and quick clocks. */
+/** Longer than any test takes: nothing ends by its time that a test does not end, however slow the machine is. */
+const patience = 3_600_000;
+
+/** A bridge with a real store behind real HTTP, whose clocks a test makes as quick as it needs them. */
 export class TestBridge {
   readonly #bridge: Bridge;
 
@@ -46,7 +49,21 @@ export class TestBridge {
     const { caller, otherCaller, admin, worker } = testTokens;
     const tokens = { callers: [caller, otherCaller], admin, worker };
     const quiet = { port: 0, tokens, logLevel: 'silent', drainMs: 0 } as const;
-    return new TestBridge(await startBridge({ ...quiet, ...options }, log));
+    const scheduler = {
+      leaseTtlMs: patience,
+      fetchWithinMs: patience,
+      placeKeptMs: patience,
+      ...options.scheduler,
+    };
+    const store =
+      options.store?.kind === 'redis' ? { bridgeSilentMs: patience, ...options.store } : undefined;
+    const whole = { ...quiet, ...options, scheduler, ...(store === undefined ? {} : { store }) };
+    return TestBridge.of(await startBridge(whole, log));
+  }
+
+  /** A bridge that was started otherwise; it is closed with this. */
+  static of(bridge: Bridge): TestBridge {
+    return new TestBridge(bridge);
   }
 
   get port(): number {

@@ -87,7 +87,7 @@ export class TestWorker {
     return registerReplySchema.parse(answer.json);
   }
 
-  async poll(waitMs = 5_000): Promise<PollReply> {
+  async poll(waitMs = 25_000): Promise<PollReply> {
     return pollReplySchema.parse(
       (await this.post('poll', { registrationId: this.registrationId, waitMs })).json,
     );

@@ -113,7 +113,7 @@ export class LaneFixture {
   async run(lane: LaneFacts, command: string, options: FixtureOptions = {}): Promise<CommandOutcome> {
     const sandbox = openLaneSandbox(lane, {
       machine: options.machine ?? this.machine,
-      folders: laneFolders(this.shared, laneTop(lane)),
+      folders: laneFolders(this.shared, { lane: laneTop(lane), tree: '' }),
       workingDirectory: laneTop(lane),
       network: options.network,
     });
@@ -125,7 +125,7 @@ export class LaneFixture {
         shell: this.machine.shell,
         journalId: this.journalId,
         journalStart: () => Promise.resolve(),
-        timeoutMs: 15_000,
+        timeoutMs: 45_000,
         maxOutputBytes: 256 * 1024,
         ...options,
       });

@@ -15,22 +15,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Directory } from '../../files/directory.js';
 import { CloningFolder } from '../testing/cloning-folder.js';
 import { whileSwapping } from '../testing/swapper.js';
 import { cloneTree, type CloneSetting } from './clone-tree.js';
 import { TreeTally, type TreeBounds } from './tree-tally.js';
 
-let disk: CloningFolder;
-beforeAll(async () => {
-  disk = await CloningFolder.make();
-}, 60_000);
-afterAll(async () => {
-  await disk.remove();
-}, 60_000);
-
-const at = (path: string) => join(disk.path, path);
+const disk = CloningFolder.forTests();
+const at = (path: string) => join(disk().path, path);
 const from = (path: string) => at(`root/node_modules/${path}`);
 const to = (path: string) => at(`store/${path}`);
 beforeEach(() => {
@@ -238,7 +231,7 @@ describe('a clone of a tree', () => {
       },
     );
     expect(readdirSync(at('outside'))).toEqual(['index.js']);
-  }, 60_000);
+  }, 180_000);
 });
 
 /** What all files of a folder hold, reached by no link. */

@@ -4,6 +4,7 @@ import { constants, copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll } from 'vitest';
 
 /** Mounts a new XFS, says so, and unmounts it when its input ends, which it does with this process however that ends. */
 const mountWhileAsked = `
@@ -23,6 +24,19 @@ const mountWhileAsked = `
  * on a loop device, which takes root and Debian's xfsprogs.
  */
 export class CloningFolder {
+  /** To be called where a file of tests begins: the one that its tests share, once they run. */
+  static forTests(): () => CloningFolder {
+    let disk: CloningFolder | undefined;
+    beforeAll(async () => {
+      disk = await CloningFolder.make();
+    });
+    afterAll(() => disk?.remove());
+    return () => {
+      if (disk === undefined) throw new Error('The folder serves tests only.');
+      return disk;
+    };
+  }
+
   readonly path: string;
   readonly #keeper: ChildProcess | undefined;
 
@@ -31,7 +45,7 @@ export class CloningFolder {
     this.#keeper = keeper;
   }
 
-  static async make(): Promise<CloningFolder> {
+  private static async make(): Promise<CloningFolder> {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'codelanes-cloning-')));
     if (canClone(folder)) return new CloningFolder(folder);
     const keeper = spawn('sh', ['-c', mountWhileAsked, 'sh', folder], {

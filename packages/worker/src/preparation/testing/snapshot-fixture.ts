@@ -60,6 +60,11 @@ export class SnapshotFixture {
     rmSync(this.at(root, 'node_modules'), { recursive: true });
   }
 
+  /** Where the store keeps the one snapshot that there is. */
+  entry(...segments: readonly string[]): string {
+    return join(this.store, 'snapshots', this.kept()[0] ?? 'none', ...segments);
+  }
+
   /** Keys of what the store keeps. */
   kept(): readonly string[] {
     const folder = join(this.store, 'snapshots');

@@ -1,8 +1,10 @@
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptFile, ToolCall, ToolResult } from '@codelanes/protocol';
 import type { StartRecord } from '../../commands/lane-care.js';
 import { LaneFixture } from '../../commands/testing/lane-fixture.js';
 import type { LaneFacts } from '../../sandbox/lane-facts.js';
+import { descendantsOf } from '../../sandbox/process-tree.js';
 import { LaneScript, type ScriptStep } from '../lane-script.js';
 import { findScriptPrograms, type ScriptPrograms } from '../script-programs.js';
 
@@ -55,6 +57,18 @@ export class ScriptUnderTest {
     return { ended: now, pauses };
   }
 
+  /**
+   * Holds this whole process up until so many of the script's processes have each called a tool and look for its
+   * answer, so that none of these calls is heard before all have been made.
+   */
+  blockUntilWaiting(count: number): void {
+    const [record] = this.records;
+    if (record === undefined) throw new Error('The script has not started.');
+    while (descendantsOf(record.init.pid).filter(looksForAnswer).length < count) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+
   close(): void {
     this.#lane.close();
   }
@@ -62,6 +76,7 @@ export class ScriptUnderTest {
   #stretch() {
     return {
       lane: this.#lane,
+      home: { lane: 'a', tree: '' },
       verifyAgain: () => undefined,
       journalStart: (record: StartRecord) => {
         this.records.push(record);
@@ -70,6 +85,15 @@ export class ScriptUnderTest {
       signal: this.#options.signal,
       reservePause: this.#options.reservePause ?? (() => undefined),
     };
+  }
+}
+
+/** Whether a process holds the pipe of news, which a function opens once it has asked for its tool. */
+function looksForAnswer(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/9`).endsWith('/news');
+  } catch {
+    return false;
   }
 }
 
@@ -97,13 +121,12 @@ export class ScriptFixture {
 
   async prepare(code: string, options: FixtureScript = {}): Promise<ScriptUnderTest> {
     const { lanes } = this;
-    const { tools = ['look-up', 'boom'], files = [], timeoutMs = 30_000, maxOutputBytes = 100_000 } = options;
+    const { tools = ['look-up', 'boom'], files = [], timeoutMs = 50_000, maxOutputBytes = 100_000 } = options;
     this.#count += 1;
     const script = await LaneScript.prepare({
       callId: String(this.#count).padStart(32, '0'),
       folder: this.scripts,
       programs: this.#programs,
-      homeKey: 'a',
       machine: lanes.machine,
       shared: lanes.shared,
       code,

@@ -291,7 +291,7 @@ describe('a durable request', () => {
 
   it(
     'gives way to newer ones, from the oldest that has ended on, where too many are kept',
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async () => {
       const store = replica();
       const endOne = async (id: string) => {

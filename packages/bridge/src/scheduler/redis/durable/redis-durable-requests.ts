@@ -7,11 +7,12 @@ import {
   type SubmittedRequest,
 } from '../../durable-requests.js';
 import { refused } from '../../memory/refused.js';
-import type { Refused } from '../../store.js';
+import type { SubmissionRefused } from '../../store.js';
 import type { SchedulerSettings } from '../../scheduler-settings.js';
 import type { CallWhereabouts } from '../call-whereabouts.js';
 import type { RedisClient } from '../connections.js';
 import { storedBody } from '../deliveries.js';
+import { groundsGiven } from '../grounds.js';
 import type { RedisKeys } from '../keys.js';
 import type { RedisProcesses } from '../redis-processes.js';
 import { refusalOf } from '../refusals.js';
@@ -46,7 +47,7 @@ export class RedisDurableRequests implements DurableRequests {
     this.#requests = new RequestWhereabouts(parts.client, parts.keys);
   }
 
-  async submit(request: NewDurableRequest): Promise<SubmittedRequest | Refused> {
+  async submit(request: NewDurableRequest): Promise<SubmittedRequest | SubmissionRefused> {
     const { requestId, fingerprint, queueWaitMs, call } = request;
     const { workerId, executionMs } = call;
     const { scripts, keys, settings, whereabouts } = this.#parts;
@@ -69,9 +70,10 @@ export class RedisDurableRequests implements DurableRequests {
       requestId,
       fingerprint,
       ...[durableRequestsKept, lifeMs].map(String),
+      ...groundsGiven(call),
     ];
-    const requestsKey = keys.requestsOf(workerId, principal);
-    const reply = await scripts.run('submitDurable', workerId, args, [requestsKey]);
+    const moreKeys = [keys.requestsOf(workerId, principal), keys.pairingOf(workerId)];
+    const reply = await scripts.run('submitDurable', workerId, args, moreKeys);
     const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
     const view = readRequest({ requestId, workerId, principal }, reply.values);

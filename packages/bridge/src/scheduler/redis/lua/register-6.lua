@@ -26,6 +26,7 @@ worker.incarnation = incarnation
 worker.journal = journal
 redis.call('HSET', workerKey, 'layout', layout, 'capabilities', ARGV[11], 'registration', ARGV[18])
 store.keepQuarantined(ARGV[17])
+store.lookAtHistory()
 worker.slots = tonumber(ARGV[12])
 worker.files = tonumber(ARGV[13])
 worker.capacities = ARGV[14]
@@ -65,7 +66,11 @@ local function takeOverHold(id, lane, mode, pool, generation, token, operation)
   worker.generation = math.max(worker.generation, tonumber(generation))
   local live = call and not ended[call.state]
   if present and not store.leaseOf(call) and present.phase == 'l' then store.release(present) end
-  if live then store.leave(call) end
+  if live then
+    -- It was started in seconds that this Redis has lost.
+    if not store.leaseOf(call) then store.noteStart(call) end
+    store.leave(call)
+  end
   local goesOn = live or not call and operation == 'setup'
   local claim = live and call or { id = id, lane = lane, mode = mode, pool = pool,
     principal = operation == 'setup' and system or ARGV[16], sequence = store.nextSequence() }

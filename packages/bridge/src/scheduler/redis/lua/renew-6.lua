@@ -25,4 +25,5 @@ for id, hold in pairs(store.loadHeld()) do
   if hold.phase == 'l' and store.termsOf(hold).stop == '1' then reply[#reply + 1] = id end
 end
 for id in string.gmatch(worker.stops, '([^,]+),') do reply[#reply + 1] = id end
+store.lookAtHistory()
 return store.finish(reply)

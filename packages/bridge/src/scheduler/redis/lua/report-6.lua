@@ -2,7 +2,7 @@
   Takes what a worker says of calls it fetched, in that order.
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] incarnation   ARGV[10..] three for each: started|busy|denied|interrupted|freed, call, token; or
-  quarantines, '', the lanes that the worker has closed (JSON); or unready, the id of a setup if there is to be one,
+  closed, '', the lanes that the worker has closed (JSON); or unready, the id of a setup if there is to be one,
   its lane|how long it may run in ms|its body
   Returns { 'OK', due, ids of fenced starts… }, { 'WORKER_NOT_FOUND' }, { 'WORKER_FENCED' } or
   { 'LAYOUT', '', layout }.
@@ -67,7 +67,7 @@ for at = 10, #ARGV, 3 do
   elseif said == 'unready' then
     local lane, boundMs, body = string.match(token, '^([^|]*)|(%d+)|(.*)$')
     store.announce(id, lane, boundMs, body)
-  elseif said == 'quarantines' then store.keepQuarantined(token) end
+  elseif said == 'closed' then store.keepQuarantined(token) end
 end
 store.startWhatCan()
 return store.finish(reply)

@@ -5,8 +5,7 @@
   ARGV[9] call   ARGV[10] lane   ARGV[11] mode x|s   ARGV[12] pool c|f|n   ARGV[13] principal
   ARGV[14] fingerprint   ARGV[15] operation   ARGV[16] bridge   ARGV[17] attempt   ARGV[18] queue length
   ARGV[19] share of a principal   ARGV[20] body, given back by fetch
-  ARGV[21], ARGV[22] the SHA-1 of the capabilities, and the record of the pairing, by which the call was let in; left
-  out, any will do
+  ARGV[21], ARGV[22] by what the call was let in: see includes/entering.lua; may be left out
   Returns { 'OK', due, state }, { 'CALL_ID_TAKEN' }, { 'WORKER_OFFLINE' }, { 'WORKER_QUEUE_FULL', due, 'queue' or 'share' },
   { 'OUTDATED' } or
   { 'LAYOUT', '', layout }.
@@ -22,8 +21,7 @@ if present then
   return store.finish({ 'CALL_ID_TAKEN', '' })
 end
 if not store.isOnline() then return store.finish({ 'WORKER_OFFLINE', '' }) end
-if ARGV[21] and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == ARGV[21]
-  and (redis.call('GET', KEYS[7]) or '') == ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
+if store.isOutdated(KEYS[7], ARGV[21], ARGV[22]) then return store.finish({ 'OUTDATED', '' }) end
 
 local bound = store.fullBound(ARGV[13], tonumber(ARGV[18]), tonumber(ARGV[19]))
 if bound then return store.finish({ 'WORKER_QUEUE_FULL', '', bound }) end

@@ -37,7 +37,7 @@ function store.deadlinePassed(member)
   if call and (call.state == 'waiting' or call.state == 'reserved') then
     local waited = { tostring(math.floor(worker.now - call.submitted)) }
     store.tellReason(waited, call)
-    store.withdrawCall(call, 'deadline', cjson.encode(waited))
+    store.leaveQueue(call, 'deadline', cjson.encode(waited))
   end
 end
 

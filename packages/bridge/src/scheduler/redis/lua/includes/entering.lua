@@ -1,6 +1,13 @@
 --- @include "script"
 -- How a call enters the queue. ARGV[9..15] are its id, lane, mode, pool, principal, fingerprint and operation.
 
+-- Whether that by which a call was let in, the SHA-1 of what its worker can do and the record of its pairing, is not so
+-- any more; where nothing is named, anything will do.
+function store.isOutdated(pairingKey, capabilitiesId, pairing)
+  return capabilitiesId and not (redis.sha1hex(redis.call('HGET', workerKey, 'capabilities')) == capabilitiesId
+    and (redis.call('GET', pairingKey) or '') == pairing)
+end
+
 -- Which bound one more waiting call would break: of the 'queue', or the 'share' of its principal; nil where none.
 -- The queue has more entries than calls (kept places), so that a short one needs no exact count.
 function store.fullBound(principal, most, mostOfOne)

@@ -1,4 +1,5 @@
 --- @include "waiting"
+--- @include "history"
 -- The moves of the state table. Each takes a call out of where it is and puts it where it goes; none decides
 -- whether that is right. What they touch is looked at again before anything starts.
 local touched = {}
@@ -55,16 +56,21 @@ function store.toWaiting(call, withheld)
   store.enter(call, 'waiting', call.pause == '' and call.submitted or store.pauseOf(call).queued)
 end
 
-function store.reserve(call)
-  worker.starts = worker.starts + 1
-  store.occupy(call, 'r', worker.starts)
-  store.setDue(call.id, worker.now + fetchWithin)
-  somethingToFetch = true
+-- A call starts, or goes on after a pause.
+function store.noteStart(call)
   local pause = store.pauseOf(call)
   if pause then
     pause.away = pause.before + worker.now - pause.at
     store.notePause(call, pause)
   else call.started = worker.now end
+end
+
+function store.reserve(call)
+  worker.starts = worker.starts + 1
+  store.occupy(call, 'r', worker.starts)
+  store.setDue(call.id, worker.now + fetchWithin)
+  somethingToFetch = true
+  store.noteStart(call)
   store.enter(call, 'reserved', worker.now)
 end
 
@@ -145,10 +151,17 @@ function store.interruptCall(call, reason)
   store.noteLoss('interrupted', call)
 end
 
--- Asks for an end: what was not delivered never ran, the rest its worker is to stop.
+-- A durable request leaves the queue by its deadline or on request: it never ran, as far as Redis can know.
+function store.leaveQueue(call, why, waited)
+  if call.replica == durable and store.mayHaveRun(call) then
+    store.interruptCall(call, 'Redis may have come back without its last seconds, in which this request may have run')
+  else store.withdrawCall(call, why, waited) end
+end
+
+-- Asks for an end: what was not delivered leaves the queue, the rest its worker is to stop.
 function store.cancelCall(call)
   if store.isOutOfHands(call) then store.stopPaused(call)
-  elseif call.state == 'waiting' or call.state == 'reserved' then store.withdrawCall(call, 'cancelled')
+  elseif call.state == 'waiting' or call.state == 'reserved' then store.leaveQueue(call, 'cancelled')
   elseif call.state == 'delivered' or call.state == 'running' then
     local hold = store.leaseOf(call)
     store.termsOf(hold).stop = '1'

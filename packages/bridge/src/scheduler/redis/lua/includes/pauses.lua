@@ -30,10 +30,11 @@ function store.wasPausedUnder(call, token)
   return told and string.sub(told, 1, #token + 1) == token .. '|'
 end
 
--- Of a body only what a later request needs is kept: it begins with that.
+-- Of a body only what a later request needs is kept: it begins with that. Of a script that went on in seconds that this
+-- Redis has lost there is nothing else.
 function store.headOfBody(body)
   local at = string.find(body, '"request":', 1, true) or string.find(body, '"results":', 1, true)
-  return string.sub(body, 1, at - 1)
+  return at and string.sub(body, 1, at - 1) or body
 end
 
 function store.toPaused(call, token, said, keptFor)

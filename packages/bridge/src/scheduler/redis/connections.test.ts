@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RedisServer } from '../testing/redis-server.js';
+import { connectRedis, type RedisConnections } from './connections.js';
+
+const silenceMs = 1_000;
+
+let server: RedisServer;
+let connections: RedisConnections | undefined;
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+});
+afterEach(async () => {
+  connections?.close();
+  await server.stop();
+});
+
+/** On a busy machine also a Redis that lives may be slower than that for a while. */
+async function served(command: () => Promise<unknown>): Promise<void> {
+  await vi.waitFor(command, 30_000);
+}
+
+function connected(url: string): RedisConnections {
+  connections = connectRedis({ url }, () => undefined, silenceMs);
+  return connections;
+}
+
+/** Connections of the present that carry nothing any more and stay open, as when a machine is gone without a word. */
+class SilentPath {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+
+  constructor(port: number) {
+    this.#server = createServer((near) => {
+      const far = connect(port, '127.0.0.1');
+      near.pipe(far).pipe(near);
+      this.#sockets.push(near, far);
+      for (const socket of [near, far]) socket.on('error', () => undefined);
+    });
+  }
+
+  async open(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('there is no port');
+    return `redis://127.0.0.1:${address.port}`;
+  }
+
+  fallSilent(): void {
+    for (const socket of this.#sockets) socket.unpipe();
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+it('ends every command of a Redis that stands still, and serves again once that goes on', async () => {
+  const { commands, subscriber } = connected(server.url);
+  await served(() => commands.ping());
+  server.signal('SIGSTOP');
+  const [before, subscribed] = [commands.get('a'), subscriber.subscribe('b')];
+  // Both at once: either may be the first to be given up.
+  await Promise.all([expect(before).rejects.toThrow('timed out'), expect(subscribed).rejects.toThrow()]);
+  await expect(commands.get('a')).rejects.toThrow();
+  server.signal('SIGCONT');
+  await vi.waitFor(async () => {
+    expect(await commands.get('a')).toBeNull();
+  }, 30_000);
+});
+
+it('leaves a connection that nothing comes through any more, and asks over a new one', async () => {
+  const path = new SilentPath(server.port);
+  try {
+    const { commands } = connected(await path.open());
+    await served(() => commands.set('a', '1'));
+    path.fallSilent();
+    await commands.get('a').catch(() => undefined);
+    await vi.waitFor(async () => {
+      expect(await commands.get('a')).toBe('1');
+    }, 30_000);
+  } finally {
+    path.close();
+  }
+});

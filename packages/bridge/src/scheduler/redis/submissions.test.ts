@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CodelanesError } from '@codelanes/protocol';
+import { expect, it, vi } from 'vitest';
+import { defaultSchedulerSettings } from '../scheduler-settings.js';
+import type { NewToolCall } from '../stored-call.js';
+import { ReplyReader } from './reply-reader.js';
+import { Submissions } from './submissions.js';
+import type { ScriptReply } from './worker-scripts.js';
+
+const call: NewToolCall = {
+  callId: 'ab'.repeat(16),
+  workerId: 'worker',
+  lane: ['primary'],
+  mode: 'exclusive',
+  pool: 'file',
+  principal: 'ann',
+  fingerprint: 'f',
+  executionMs: 1_000,
+  request: { protocolVersion: 1, workspaceId: 'primary', operation: 'read_file', path: 'README.md' },
+};
+
+function givenUp(): Promise<never> {
+  return Promise.reject(new CodelanesError('STORE_UNAVAILABLE', 'Every attempt to connect failed.'));
+}
+
+/**
+ * Submits while Redis is away; `enters` is what becomes of the script that enters the call. That it is to be taken back is
+ * refused so often, each time with work of others waiting for its turn.
+ */
+function submitting(enters: () => Promise<ScriptReply>, wasConnectedMeanwhile: () => boolean, refusals = 0) {
+  const scripts: string[] = [];
+  const submissions = new Submissions({
+    scripts: {
+      run: (name) => {
+        scripts.push(name);
+        if (name === 'submit') return enters();
+        if (scripts.length <= 2 * refusals) {
+          setImmediate(() => scripts.push('others'));
+          return givenUp();
+        }
+        return Promise.resolve({ code: 'OK', values: new ReplyReader(['withdrawn']) });
+      },
+    },
+    settings: defaultSchedulerSettings,
+    name: { id: 'bridge', nextAttempt: () => 'bridge-1' },
+    whereabouts: { claim: givenUp, remember: () => undefined },
+    wakes: { hearOf: () => Promise.resolve() },
+    heard: { entered: () => undefined },
+    presence: { begin: () => undefined },
+    reach: { watch: () => () => !wasConnectedMeanwhile() },
+  });
+  return { scripts, submitted: submissions.submit(call) };
+}
+
+it('says that a call never ran where nothing of its submission can have reached Redis', async () => {
+  const { scripts, submitted } = submitting(givenUp, () => false);
+  await expect(submitted).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  expect(scripts).toEqual(['submit']);
+});
+
+it('says so of none that may still reach Redis after another command was given up, and takes it back', async () => {
+  let isConnected = false;
+  let enter = (_reply: ScriptReply): void => undefined;
+  const entered = new Promise<ScriptReply>((resolve) => {
+    enter = resolve;
+  });
+  const { scripts, submitted } = submitting(
+    () => entered,
+    () => isConnected,
+  );
+  const failure = submitted.catch((error: unknown) => error);
+  await nextTurn();
+  isConnected = true;
+  enter({ code: 'OK', values: new ReplyReader(['waiting']) });
+  expect(await failure).toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
+  await vi.waitFor(() => {
+    expect(scripts).toEqual(['submit', 'cancel']);
+  });
+});
+
+it('leaves others their turn while Redis refuses to take a call back', async () => {
+  const { scripts, submitted } = submitting(givenUp, () => true, 2);
+  await expect(submitted).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
+  await vi.waitFor(() => {
+    expect(scripts).toEqual(['submit', 'cancel', 'others', 'cancel', 'others', 'cancel']);
+  });
+});
