@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { luaScripts } from '../scheduler/redis/lua-scripts.generated.js';
 import { BridgesOnRedis } from './testing/bridges-on-redis.js';
@@ -17,12 +16,16 @@ async function askedWhile(work: () => Promise<unknown>): Promise<string[]> {
   return bridges.server.ask(async (client) => {
     const monitor = await client.monitor();
     const asked: string[] = [];
-    monitor.on('monitor', (_time: string, [name = '', sha1 = '']: readonly string[], source: string) => {
-      const known = scriptNames.get(sha1) ?? name.toLowerCase();
-      if (source !== 'lua' && ofCalls.has(known)) asked.push(known);
+    const overheard = new Promise<void>((resolve) => {
+      monitor.on('monitor', (_time: string, [name = '', first = '']: readonly string[], source: string) => {
+        const known = scriptNames.get(first) ?? name.toLowerCase();
+        if (source !== 'lua' && ofCalls.has(known)) asked.push(known);
+        if (first === 'all was said') resolve();
+      });
     });
     await work();
-    await sleep(50);
+    await client.echo('all was said');
+    await overheard;
     monitor.disconnect();
     return asked;
   });

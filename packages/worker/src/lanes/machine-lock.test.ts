@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { MachineLock } from './machine-lock.js';
+import { rootKey } from './root-lock.js';
 
 const root = { dev: 4_294_967_295n, ino: BigInt(process.pid) };
 /** The same device in every run of these tests; the numbers on it and the paths are this one's own. */
@@ -36,4 +39,23 @@ it('refuses a folder in one that is held, and one that holds it, but none beside
   const beside = await MachineLock.take(another(7n), place('/srv/repository-two'));
   held.close();
   beside.close();
+});
+
+it('refuses to start beside a stopped worker that cannot say what it holds, and starts once that goes on or ends', async () => {
+  const name = `\\0codelanes/root/${rootKey(another(9n))}`;
+  const holder = spawn(process.execPath, [
+    '-e',
+    `require('node:net').createServer((c) => c.end('/elsewhere')).listen('${name}', () => console.log('on'))`,
+  ]);
+  try {
+    await once(holder.stdout, 'data');
+    holder.kill('SIGSTOP');
+    await expect(MachineLock.take(another(8n), place('/beside-stopped'), 100)).rejects.toThrow(
+      /seems to be stopped.*kill -CONT/,
+    );
+    holder.kill('SIGCONT');
+    (await MachineLock.take(another(8n), place('/beside-stopped'))).close();
+  } finally {
+    holder.kill('SIGKILL');
+  }
 });

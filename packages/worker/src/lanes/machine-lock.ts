@@ -8,6 +8,8 @@ import { liesIn } from '../files/lies-in.js';
 import { rootKey } from './root-lock.js';
 
 const prefix = 'codelanes/root/';
+/** A busy machine may keep a worker that long from answering; a stopped one never does. */
+const answerWithinMs = 30_000;
 
 /**
  * The right of one worker of this machine to one root and all that lies in it, whatever state folder it keeps:
@@ -24,13 +26,14 @@ export class MachineLock {
   }
 
   /**
-   * Nothing waits: a root that another worker holds, or that overlaps one, is refused. The name is taken before
-   * the others are asked, so of two workers that start at once at least one sees the other.
+   * Nothing waits for another worker to end: a root that one holds, or that overlaps one, is refused. The name is taken
+   * before the others are asked, so of two workers that start at once at least one sees the other.
    *
    * @param path canonical path of the root.
+   * @param withinMs for which another worker may be silent about the root that it holds.
    * @throws {RootError}
    */
-  static async take(root: FileIdentity, path: string): Promise<MachineLock> {
+  static async take(root: FileIdentity, path: string, withinMs = answerWithinMs): Promise<MachineLock> {
     const name = `${prefix}${rootKey(root)}`;
     const server = createServer((connection) => {
       connection.on('error', () => undefined);
@@ -49,12 +52,13 @@ export class MachineLock {
       );
     }
     const lock = new MachineLock(server);
-    const overlapping = await otherRoot(name, path);
-    if (overlapping === undefined) return lock;
-    lock.close();
-    throw new RootError(
-      `Another worker serves "${overlapping}", which overlaps "${path}": one folder has one lane, so stop it first or serve another folder.`,
-    );
+    try {
+      await refuseOverlaps(name, path, withinMs);
+      return lock;
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
   }
 
   /** Another worker may take the root from now on. */
@@ -63,14 +67,15 @@ export class MachineLock {
   }
 }
 
-/** A root that some worker of this machine holds and that overlaps this one. */
-async function otherRoot(own: string, path: string): Promise<string | undefined> {
-  const held = await Promise.all(
-    heldNames()
-      .filter((name) => name !== own)
-      .map(askPath),
+/** @throws {RootError} where some worker of this machine holds a root that overlaps this one, or may do so. */
+async function refuseOverlaps(own: string, path: string, withinMs: number): Promise<void> {
+  const others = heldNames().filter((name) => name !== own);
+  const held = await Promise.all(others.map((name) => askPath(name, withinMs)));
+  const overlapping = held.find((other) => other !== '' && (liesIn(other, path) || liesIn(path, other)));
+  if (overlapping === undefined) return;
+  throw new RootError(
+    `Another worker serves "${overlapping}", which overlaps "${path}": one folder has one lane, so stop it first or serve another folder.`,
   );
-  return held.find((other) => other !== '' && (liesIn(other, path) || liesIn(path, other)));
 }
 
 function heldNames(): string[] {
@@ -80,11 +85,25 @@ function heldNames(): string[] {
   return [...new Set(names.filter((name) => name.startsWith(`@${prefix}`)).map((name) => name.slice(1)))];
 }
 
-/** Empty where the holder has gone meanwhile. */
-async function askPath(name: string): Promise<string> {
+/**
+ * Empty where the holder has gone meanwhile.
+ *
+ * @throws {RootError} where it is there and says nothing.
+ */
+async function askPath(name: string, withinMs: number): Promise<string> {
+  const connection = connect(`\0${name}`);
+  let isSilent = false;
+  connection.setTimeout(withinMs, () => {
+    isSilent = true;
+    connection.destroy();
+  });
   try {
-    return await text(connect(`\0${name}`));
-  } catch {
-    return '';
+    return await text(connection);
+  } catch (error) {
+    if (!isSilent) return '';
+    throw new RootError(
+      'A worker of this machine does not say which folder it serves, which may be this one: it seems to be stopped. Let it go on (kill -CONT) or end it, then start this one again.',
+      { cause: error },
+    );
   }
 }

@@ -127,12 +127,12 @@ describe('a setup', () => {
   it('that cannot keep its log has not failed: it is faulted, with the reason, and can be run again', async () => {
     const place = join(fixture.state, 'setups/a');
     mkdirSync(dirname(place));
-    writeFileSync(place, 'where a folder should be');
+    symlinkSync('/nowhere/at-all', place);
     const faults: unknown[] = [];
     const faulted = await run(setup('touch ran'), undefined, (error) => faults.push(error));
     expect(faulted.record).toMatchObject({
       state: 'faulted',
-      reason: 'Its record or its log cannot be written: file already exists.',
+      reason: 'Its record or its log cannot be written: no such file or directory.',
     });
     expect(faults).toHaveLength(1);
     expect(existsSync(join(fixture.path('a'), 'ran'))).toBe(false);

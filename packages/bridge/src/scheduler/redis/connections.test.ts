@@ -59,6 +59,37 @@ class SilentPath {
   }
 }
 
+/** Says what Redis 6 says that loads its data for as long as it likes, and then serves. */
+function loadingRedis(answers: string[]): Server {
+  const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
+  return createServer((socket) => {
+    socket.setEncoding('utf8').on('data', (sent: string) => {
+      for (const [, word = ''] of sent.matchAll(/^(hello|client|info|ping)\r$/gim)) {
+        const command = word.toUpperCase();
+        if (command === 'INFO') socket.write(bulk(answers.shift() ?? 'loading:0'));
+        else socket.write(command === 'PING' ? '+PONG\r\n' : `-ERR unknown command '${command}'\r\n`);
+      }
+    });
+  });
+}
+
+it('asks one that loads its data again and again, however long that says that it will take', async () => {
+  const waits = vi.spyOn(globalThis, 'setTimeout');
+  const loading = loadingRedis(Array.from({ length: 3 }, () => 'loading:1\r\nloading_eta_seconds:30'));
+  loading.listen(0, '127.0.0.1');
+  try {
+    await once(loading, 'listening');
+    const address = loading.address();
+    if (address === null || typeof address === 'string') throw new Error('there is no port');
+    connections = connectRedis({ url: `redis://127.0.0.1:${address.port}` }, () => undefined, 60_000);
+    expect(await connections.commands.ping()).toBe('PONG');
+    expect(waits.mock.calls.filter(([, ms]) => ms === 10_000 || ms === 30_000)).toEqual([]);
+  } finally {
+    connections?.close();
+    loading.close();
+  }
+});
+
 it('ends every command of a Redis that stands still, and serves again once that goes on', async () => {
   const { commands, subscriber } = connected(server.url);
   await served(() => commands.ping());

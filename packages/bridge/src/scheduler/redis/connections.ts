@@ -30,6 +30,8 @@ const optionsFor = (silenceMs: number) =>
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
     // ioredis drops the promise of its own subscribing, whose rejection would end the process: see Wakes.
     autoResubscribe: false,
+    // One that loads its data says for how long it will: see Restarts, who waits for nobody that long.
+    maxLoadingRetryTime: 250,
     commandTimeout: silenceMs,
     socketTimeout: silenceMs,
   }) satisfies RedisOptions;
