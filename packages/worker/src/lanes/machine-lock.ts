@@ -92,18 +92,17 @@ function heldNames(): string[] {
  */
 async function askPath(name: string, withinMs: number): Promise<string> {
   const connection = connect(`\0${name}`);
-  let isSilent = false;
   connection.setTimeout(withinMs, () => {
-    isSilent = true;
-    connection.destroy();
+    connection.destroy(
+      new RootError(
+        'A worker of this machine does not say which folder it serves, which may be this one: it seems to be stopped. Let it go on (kill -CONT) or end it, then start this one again.',
+      ),
+    );
   });
   try {
     return await text(connection);
   } catch (error) {
-    if (!isSilent) return '';
-    throw new RootError(
-      'A worker of this machine does not say which folder it serves, which may be this one: it seems to be stopped. Let it go on (kill -CONT) or end it, then start this one again.',
-      { cause: error },
-    );
+    if (error instanceof RootError) throw error;
+    return '';
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Assignment, Pause, Settlement } from '@codelanes/protocol';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import type { ToConnection } from '../connection/messages.js';
@@ -41,8 +41,7 @@ afterEach(async () => {
   await desk.drain();
   await root.close();
   // Old homes are removed in the background.
-  const retired = () => homes().filter((name) => name.startsWith('removed-'));
-  await expect.poll(retired, { timeout: 20_000 }).toEqual([]);
+  await vi.waitUntil(() => !homes().some((name) => name.startsWith('removed-')), { timeout: 20_000 });
   fixture.remove();
 });
 
