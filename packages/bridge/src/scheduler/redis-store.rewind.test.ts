@@ -162,6 +162,34 @@ describe.each([
       expect(await store.end(waits.callId)).toMatchObject({ how: 'interrupted' });
     });
 
+    it.each<[string, (store: RedisStore, callId: string, clock: ManualClock) => Promise<unknown>]>([
+      ['by its deadline', (store, callId) => store.withdraw(callId, 'deadline')],
+      ['as it is cancelled', (store, callId) => store.cancel(callId)],
+      [
+        'as its bridge is silent',
+        (store, _, clock) => {
+          clock.advance(patience);
+          return store.lanes('worker');
+        },
+      ],
+    ])('nor where it leaves %s and nobody there had heard of it', async (_, leave) => {
+      const clock = new ManualClock();
+      const store = bridge({ simulatedTime: clock });
+      const worker = await workerAt(store, clock);
+      const runs = await worker.run(a);
+      const waits = worker.newCall(a);
+      await store.submit(waits);
+      await forgetting(async () => {
+        await worker.settle(runs);
+        expect((await worker.fetch()).calls).toEqual([waits.callId]);
+        await store.close();
+      });
+      const deaf = bridge({ simulatedTime: clock });
+      await onceReached(() => deaf.lanes(worker.workerId));
+      await leave(deaf, waits.callId, clock);
+      expect(await deaf.end(waits.callId)).toMatchObject({ how: 'interrupted' });
+    });
+
     it('nor is that said of a durable request, by no bridge, also if it had never heard of its worker', async () => {
       const clock = new ManualClock();
       const [store, other] = [bridge({ simulatedTime: clock }), bridge({ simulatedTime: clock })];
@@ -231,7 +259,7 @@ describe('a replica of a Redis Cluster that takes over without the last seconds'
         await cluster.takeOver(replica);
         if (goesOn) {
           old.signal('SIGCONT');
-          while (!(await old.ask((client) => client.info('replication'))).includes('role:slave'));
+          await cluster.untilReplica(old);
         }
         const left = await onceReached(() => store.withdraw(waits, 'deadline'));
         expect(left).toEqual({ withdrawn: false, state: 'interrupted' });
@@ -247,12 +275,13 @@ describe('a replica of a Redis Cluster that takes over without the last seconds'
     const cluster = await RedisCluster.start();
     deployment = clusterAs(cluster);
     try {
+      const old = await serverOfWorker();
+      // What Redis holds has the same name from here on, which a first replica changes.
+      const replica = await cluster.addReplicaOf(old);
       const store = bridge();
       const worker = await workerAt(store);
       const runs = await worker.run(a);
       const [gone, stays] = [await worker.submit(a), await worker.submit(b, { pool: 'file' })];
-      const old = await serverOfWorker();
-      const replica = await cluster.addReplicaOf(old);
       await cluster.cutOff(replica, old);
       expect(await store.withdraw(gone, 'deadline')).toMatchObject({ withdrawn: true });
       await old.kill();

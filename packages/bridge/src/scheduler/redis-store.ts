@@ -132,7 +132,8 @@ export class RedisStore implements SchedulerStore {
       connections: this.#connections,
       keys,
       clock,
-      withdraw: (workerId, callId) => this.#scripts.run('withdraw', workerId, [callId, 'cancelled']),
+      withdrawAgain: (workerId, callId) =>
+        this.#scripts.run('withdraw', workerId, [callId, 'cancelled', '1']),
     });
     this.#handover = new Handover(this.#scripts, this.#processes);
     this.#leases = new Leases(this.#scripts, this.#whereabouts, settings);

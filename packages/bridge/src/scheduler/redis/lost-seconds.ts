@@ -7,8 +7,8 @@ import { Withdrawals } from './withdrawals.js';
 interface Parts {
   readonly clock: Clock;
   readonly askRunId: () => Promise<string | undefined>;
-  /** Takes a call out of the queue, if it is in it. */
-  readonly withdraw: (workerId: string, callId: string) => Promise<unknown>;
+  /** Takes a call out of the queue that had left it before, if it is in it. */
+  readonly withdrawAgain: (workerId: string, callId: string) => Promise<unknown>;
 }
 
 /** What this bridge knows better than a process of Redis that came back without its last seconds. */
@@ -18,8 +18,8 @@ export class LostSeconds {
   readonly #withdrawals: Withdrawals;
   readonly #handedOver = new HandedOver();
 
-  constructor({ clock, askRunId, withdraw }: Parts) {
-    this.#withdrawals = new Withdrawals(clock, withdraw);
+  constructor({ clock, askRunId, withdrawAgain }: Parts) {
+    this.#withdrawals = new Withdrawals(clock, withdrawAgain);
     this.restarts = new Restarts({
       clock,
       askRunId,

@@ -480,13 +480,13 @@ function store.removeReady(call, members)
   if after then store.addMembers({ 'H|' .. group .. '|' .. store.placeIn(after) .. '|' .. call.principal }) end
 end`;
 
-const history = `local sentAgainFor = 60000
+const history = `local sentAgainFor, onTheWayFor = 60000, 10000
 local anotherSince
 function store.lookAtHistory()
   if anotherSince then return anotherSince end
   local told = redis.pcall('INFO', 'replication')
   local name = type(told) == 'string' and string.match(told, 'master_replid:(%x+)')
-  if not name then return store.clockNow() end
+  if not name then return nil end
   local known, since = string.match(redis.call('HGET', workerKey, 'history') or '', '^(%x+)|(%d*)$')
   if known ~= name then
     since = known and math.max(store.clockNow(), worker.now) or ''
@@ -497,7 +497,9 @@ function store.lookAtHistory()
 end
 function store.mayHaveRun(call)
   local since = store.lookAtHistory()
-  return since ~= '' and tonumber(call.submitted) < since + sentAgainFor
+  if not since then return call.replica == durable end
+  local cameBefore = call.replica == durable and sentAgainFor or onTheWayFor
+  return since ~= '' and tonumber(call.submitted) < since + cameBefore
 end`;
 
 const moves = `local touched = {}
@@ -625,8 +627,8 @@ function store.interruptCall(call, reason)
   store.noteLoss('interrupted', call)
 end
 function store.leaveQueue(call, why, waited)
-  if call.replica == durable and store.mayHaveRun(call) then
-    store.interruptCall(call, 'Redis may have come back without its last seconds, in which this request may have run')
+  if store.mayHaveRun(call) then
+    store.interruptCall(call, 'Redis may have come back without its last seconds, in which this call may have run')
   else store.withdrawCall(call, why, waited) end
 end
 function store.cancelCall(call)
@@ -890,12 +892,12 @@ function store.replicaGone(replica)
   for id, hold in pairs(store.loadHeld()) do
     if hold.phase == 'r' then
       local call = store.readCall(id)
-      if call.replica == replica then store.withdrawCall(call, 'caller_gone') end
+      if call.replica == replica then store.leaveQueue(call, 'caller_gone') end
     end
   end
   local prefix = 'o|' .. replica .. '|'
   for _, member in ipairs(store.within(prefix)) do
-    store.withdrawCall(store.readCall(string.sub(member, #prefix + 1)), 'caller_gone')
+    store.leaveQueue(store.readCall(string.sub(member, #prefix + 1)), 'caller_gone')
   end
 end
 function store.deadlinePassed(member)
@@ -1304,7 +1306,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 7,
-    sha1: '43804d79476dc29128f7e0702586da752bf87a5f',
+    sha1: '24877ed36690ab151ad3cc3c0c881cf06ee8822c',
     text: [
       given,
       worker,
@@ -1351,7 +1353,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: '99efb4bbd318976ce2f2fe366d0d2992571d9354',
+    sha1: 'ee6c4bc7dad4d1483b528554b21813b54788fbcc',
     text: [
       given,
       worker,
@@ -1379,7 +1381,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '7fc5a670563350ede2b2ea158fb7546d5dc0ece4',
+    sha1: '1ce7066c5e10bd2293b2e5a0a877994590ff9caf',
     text: [
       given,
       worker,
@@ -1409,7 +1411,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '318909b1319199f69eedd874a19c9f596a6f9faa',
+    sha1: '6daa4915df2aa5c62e20ea2d7d18f1c0ab58c5da',
     text: [
       given,
       worker,
@@ -1438,7 +1440,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: 'edfee7246e0b5574ec4a3ad01f2d12b2416d31d9',
+    sha1: '2d149f039394d41687e2678aaeeb69cde460c073',
     text: [
       given,
       worker,
@@ -1472,7 +1474,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '36224137144a3f1079e6e201f7a09a75e50ac96d',
+    sha1: '6198745cbcd02d865c1363e6b6058b4bed6875b9',
     text: [
       given,
       worker,
@@ -1500,7 +1502,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '0bb782f472578bc774d32f1c1f44b6d5db9be81c',
+    sha1: '338ec2cd9ffd86e2025418538717d09a91b8918a',
     text: [
       given,
       worker,
@@ -1574,7 +1576,7 @@ return store.finish(reply)`,
   },
   lanes: {
     keys: 6,
-    sha1: 'd90d4473b2c5d6076f2716e3802c1a660d25dc95',
+    sha1: '86bec26314dc65f2b674bbce75ce78b4eaaa617d',
     text: [
       given,
       worker,
@@ -1628,7 +1630,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: 'ced663e950ea2b64c5499269d2a8c34d98763c32',
+    sha1: 'ad32189b5255ed1ed767fc5edd6c6205b9491886',
     text: [
       given,
       worker,
@@ -1670,7 +1672,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '82c07f381080ac0c49789568f66c3f0401e7e02c',
+    sha1: '09f10bc93aa4b5635d85eff43c2da1f9ddba679b',
     text: [
       given,
       worker,
@@ -1712,7 +1714,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: 'c6da9908b24dc18ccc23fcf57173a8088d11f2cb',
+    sha1: '7ebc7fb3d704b23a6cde162b821979c8d0af65da',
     text: [
       given,
       worker,
@@ -1740,7 +1742,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   progress: {
     keys: 6,
-    sha1: '9476ca21f7f702817a4690b01facd4f9cadeb16e',
+    sha1: 'd69a917073be6c53b2b109e13768a75ce0f908e6',
     text: [
       given,
       worker,
@@ -1767,7 +1769,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
   },
   register: {
     keys: 6,
-    sha1: '47b15b6e7002b11fdab2cac0b58b1d69341a0d36',
+    sha1: 'e0d2eb12b97d5624c1066e3f4bfe4894384a035d',
     text: [
       given,
       worker,
@@ -1872,7 +1874,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: '9223acf86083759bf72a210913069fbc2d535d72',
+    sha1: 'd7ae641200242501cd0bcdc64a004ea957ce7b9a',
     text: [
       given,
       worker,
@@ -1914,7 +1916,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: '64837709fe4b1f8531e6dba73078b2ddefb91282',
+    sha1: 'a82d8926a9499268a0f5fd2b201bc30a3122218b',
     text: [
       given,
       worker,
@@ -1989,7 +1991,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '84c8066f2e45761ee255f932fbd3122aff9efffc',
+    sha1: '4d22854e42a120eb874322e746047aef1f727924',
     text: [
       given,
       worker,
@@ -2028,7 +2030,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: 'ee9d38509b232b685b77ffec77bbdf38f9918ae7',
+    sha1: '05c7ac671757b245f02cdbf23abba9941c52e34e',
     text: [
       given,
       worker,
@@ -2079,7 +2081,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 7,
-    sha1: 'a02e2814fe6399712cbf21fe73e4918d5894fb5f',
+    sha1: '324f3f1ea02886dc8c7302fc1ca4eab6dc64ec49',
     text: [
       given,
       worker,
@@ -2119,7 +2121,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 8,
-    sha1: '050c4d43f0815f68ea65c9186ffcf6998f3ade00',
+    sha1: 'e7980329773478da320f90f39ba47206efc4179f',
     text: [
       given,
       worker,
@@ -2169,7 +2171,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '41c92a8d3ec5cbb4fbd60eead0476f25177c1c40',
+    sha1: '784923e8b9c03b9080e68bc914dc7601ccd8ae67',
     text: [
       given,
       worker,
@@ -2195,7 +2197,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: '811e6227e97e740a0c77b582c5bbf7c1709c97d5',
+    sha1: 'f9217c418e76c1b439716281bb0f5192d477e984',
     text: [
       given,
       worker,
@@ -2225,7 +2227,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: '445dbe9d42f37003367b1c0465ec53d4c71fef91',
+    sha1: '78b23c6539e619fa8cd1d9e2e698858c7bfee1fd',
     text: [
       given,
       worker,
@@ -2256,7 +2258,11 @@ if call.pause ~= '' then
 end
 local reply = { 'OK', '', '1', tostring(math.floor(worker.now - call.submitted)), call.principal }
 store.tellReason(reply, call)
-store.withdrawCall(call, ARGV[10])
+if ARGV[11] == '1' then store.withdrawCall(call, ARGV[10]) else store.leaveQueue(call, ARGV[10]) end
+if call.state == 'interrupted' then
+  store.startWhatCan()
+  return store.finish({ 'OK', '', '0', call.state })
+end
 if ARGV[10] == 'deadline' and call.pool ~= 'n' then store.keepPlace(call) end
 store.startWhatCan()
 return store.finish(reply)`,
@@ -2264,7 +2270,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: 'eaf544b9aa663c07439340530a5dadf3124e951a',
+    sha1: '6ec12077893a898c8b182ef7fc1d626a0d82da21',
     text: [
       given,
       worker,

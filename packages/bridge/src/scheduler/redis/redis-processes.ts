@@ -15,8 +15,8 @@ interface Parts {
   readonly connections: RedisConnections;
   readonly keys: RedisKeys;
   readonly clock: Clock;
-  /** Takes a call out of the queue, if it is in it. */
-  readonly withdraw: (workerId: string, callId: string) => Promise<unknown>;
+  /** Takes a call out of the queue that had left it before, if it is in it. */
+  readonly withdrawAgain: (workerId: string, callId: string) => Promise<unknown>;
 }
 
 /** What is known better than the node of a cluster that has the keys of a worker, and where that node is. */
@@ -112,8 +112,8 @@ export class RedisProcesses {
   }
 
   #lostSeconds(askRunId: () => Promise<string | undefined>): LostSeconds {
-    const { clock, withdraw } = this.#parts;
-    return new LostSeconds({ clock, askRunId, withdraw });
+    const { clock, withdrawAgain } = this.#parts;
+    return new LostSeconds({ clock, askRunId, withdrawAgain });
   }
 
   /** Asks until there is an answer; whoever asks meanwhile has the same one, as it is of a process that still lives. */

@@ -9,13 +9,13 @@ const rememberedMs = 60_000;
  */
 export class Withdrawals {
   readonly #clock: Clock;
-  readonly #withdraw: (workerId: string, callId: string) => Promise<unknown>;
+  readonly #withdrawAgain: (workerId: string, callId: string) => Promise<unknown>;
   /** Oldest first. */
   readonly #calls = new Map<string, { readonly workerId: string; readonly at: number }>();
 
-  constructor(clock: Clock, withdraw: (workerId: string, callId: string) => Promise<unknown>) {
+  constructor(clock: Clock, withdrawAgain: (workerId: string, callId: string) => Promise<unknown>) {
     this.#clock = clock;
-    this.#withdraw = withdraw;
+    this.#withdrawAgain = withdrawAgain;
   }
 
   note(workerId: string, callId: string): void {
@@ -31,6 +31,6 @@ export class Withdrawals {
   async repeat(): Promise<void> {
     const calls = [...this.#calls];
     // What cannot be reached now is tried again after the next connection.
-    await Promise.allSettled(calls.map(([callId, { workerId }]) => this.#withdraw(workerId, callId)));
+    await Promise.allSettled(calls.map(([callId, { workerId }]) => this.#withdrawAgain(workerId, callId)));
   }
 }

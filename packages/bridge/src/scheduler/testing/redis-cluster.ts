@@ -62,20 +62,27 @@ export class RedisCluster {
   async addReplicaOf(server: RedisServer): Promise<RedisServer> {
     const replica = await RedisServer.start({ cluster: true });
     this.#replicas.push(replica);
-    const [nodeId, replicaId] = await Promise.all(
-      [server, replica].map((node) => node.ask((client) => client.cluster('MYID'))),
-    );
+    const nodeId = await server.ask((client) => client.cluster('MYID'));
     await replica.ask(async (client) => {
       for (const { port } of this.#servers) await client.cluster('MEET', '127.0.0.1', port);
-      while (!String(await client.cluster('NODES')).includes(String(nodeId))) await sleep(50);
-      await client.cluster('REPLICATE', String(nodeId));
+      while (!String(await client.cluster('NODES')).includes(nodeId)) await sleep(50);
+      await client.cluster('REPLICATE', nodeId);
     });
     while ((await server.ask((client) => client.wait(1, 100))) < 1) await sleep(50);
-    const isKnown = new RegExp(`^${String(replicaId)} .*slave`, 'm');
-    for (const node of this.#servers) {
-      while (!isKnown.test(String(await node.ask((client) => client.cluster('NODES'))))) await sleep(50);
-    }
+    await this.untilReplica(replica);
     return replica;
+  }
+
+  /** Resolves when every node sees it as a replica, and tells clients of it. */
+  async untilReplica(replica: RedisServer): Promise<void> {
+    const id = await replica.ask((client) => client.cluster('MYID'));
+    const isKnown = new RegExp(`^${id} .*slave`, 'm');
+    for (const node of [...this.#servers, ...this.#replicas]) {
+      while (!isKnown.test(String(await node.ask((client) => client.cluster('NODES'))))) await sleep(50);
+      // Only once they have heard how far it is.
+      while (!JSON.stringify(await node.ask((client) => client.cluster('SLOTS'))).includes(id))
+        await sleep(50);
+    }
   }
 
   /** From here on that replica of a node, which has all that it has, gets nothing of it any more, and stands still. */

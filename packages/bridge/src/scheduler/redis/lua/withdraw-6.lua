@@ -1,8 +1,9 @@
 --[[
   Takes a call out of the queue that has not been delivered; it never ran. At a deadline its place is kept. One that
-  was paused before is interrupted instead.
+  was paused before, or may have run in seconds that Redis lost, is interrupted instead.
   KEYS, ARGV[1..8]: see includes/given.lua
   ARGV[9] call   ARGV[10] deadline, caller_gone or cancelled
+  ARGV[11] '1' where its bridge knows that it never ran, as it has taken it out before; may be left out
   Returns { 'OK', due, '1', waited ms, principal, position, lacking, blockers… } (see includes/reason.lua),
   { 'OK', due, '0', state or '' } where it was not in the queue, or { 'LAYOUT', '', layout }.
 ]]
@@ -22,7 +23,11 @@ if call.pause ~= '' then
 end
 local reply = { 'OK', '', '1', tostring(math.floor(worker.now - call.submitted)), call.principal }
 store.tellReason(reply, call)
-store.withdrawCall(call, ARGV[10])
+if ARGV[11] == '1' then store.withdrawCall(call, ARGV[10]) else store.leaveQueue(call, ARGV[10]) end
+if call.state == 'interrupted' then
+  store.startWhatCan()
+  return store.finish({ 'OK', '', '0', call.state })
+end
 if ARGV[10] == 'deadline' and call.pool ~= 'n' then store.keepPlace(call) end
 store.startWhatCan()
 return store.finish(reply)

@@ -21,12 +21,12 @@ function store.replicaGone(replica)
   for id, hold in pairs(store.loadHeld()) do
     if hold.phase == 'r' then
       local call = store.readCall(id)
-      if call.replica == replica then store.withdrawCall(call, 'caller_gone') end
+      if call.replica == replica then store.leaveQueue(call, 'caller_gone') end
     end
   end
   local prefix = 'o|' .. replica .. '|'
   for _, member in ipairs(store.within(prefix)) do
-    store.withdrawCall(store.readCall(string.sub(member, #prefix + 1)), 'caller_gone')
+    store.leaveQueue(store.readCall(string.sub(member, #prefix + 1)), 'caller_gone')
   end
 end
 

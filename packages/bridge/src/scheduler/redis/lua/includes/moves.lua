@@ -151,10 +151,11 @@ function store.interruptCall(call, reason)
   store.noteLoss('interrupted', call)
 end
 
--- A durable request leaves the queue by its deadline or on request: it never ran, as far as Redis can know.
+-- A call leaves the queue by its deadline, on request, or because nobody waits for it: it never ran, as far as Redis
+-- can know.
 function store.leaveQueue(call, why, waited)
-  if call.replica == durable and store.mayHaveRun(call) then
-    store.interruptCall(call, 'Redis may have come back without its last seconds, in which this request may have run')
+  if store.mayHaveRun(call) then
+    store.interruptCall(call, 'Redis may have come back without its last seconds, in which this call may have run')
   else store.withdrawCall(call, why, waited) end
 end
 
