@@ -13,7 +13,11 @@ it('each route that is served has one request in the list that attacks it', asyn
   const options = compileBridgeOptions({ tokens: { callers: [caller], admin, worker } });
   const log = pino({ level: 'silent' });
   const opened = await openStore(options.store, options.scheduler, options.pairing, log);
-  const context = routeContextOf(options, await openTokens(options, log, new AbortController().signal), opened);
+  const context = routeContextOf(
+    options,
+    await openTokens(options, log, new AbortController().signal),
+    opened,
+  );
   const app = createHttpServer(context, log, { tls: undefined, requestTimeoutMs: options.requestTimeoutMs });
   const found = new Set<string>();
   app.addHook('onRequest', ({ method, routeOptions: { url } }, _reply, done) => {
