@@ -83,25 +83,6 @@ describe('lanes of one checkout', () => {
     expect(before(spanRoot, spanA)).toBe(true);
   });
 
-  it('refuse a call that waited too long: it never ran, and it says what it waited for', async () => {
-    const caller = deployment.caller();
-    const running = newCallId();
-    const blocker = caller.run(untilGo, 'a', { callId: running });
-    await begun('a');
-    const refusal = await caller.call(
-      { operation: 'execute_command', command: 'touch never', worktree: 'a' },
-      { queueWaitMs: 100 },
-    );
-    expect(refusal.status).toBe(503);
-    expect(refusal.headers.get('retry-after')).toBe('1');
-    expect(Buffer.byteLength(refusal.text)).toBeLessThanOrEqual(2048);
-    expect(refusal.json).toMatchObject({ code: 'WORKSPACE_QUEUE_TIMEOUT' });
-    expect(refusal.text).toContain(running);
-    letGo('a');
-    await blocker;
-    expect((await caller.run('ls never', 'a')).exitCode).not.toBe(0);
-  });
-
   it('keep the place of a call that timed out for its identical retry', async () => {
     const caller = deployment.caller();
     const other = deployment.caller('other');
@@ -122,5 +103,25 @@ describe('lanes of one checkout', () => {
     if (!spanLane || !spanNewer || !spanRetried) throw new Error('three results');
     expect(before(spanLane, spanRetried)).toBe(true);
     expect(before(spanRetried, spanNewer)).toBe(true);
+  });
+
+  // The last one: the lane waits for the refused call, whose place is kept.
+  it('refuse a call that waited too long: it never ran, and it says what it waited for', async () => {
+    const caller = deployment.caller();
+    const running = newCallId();
+    const blocker = caller.run(untilGo, 'a', { callId: running });
+    await begun('a');
+    const refusal = await caller.call(
+      { operation: 'execute_command', command: 'touch never', worktree: 'a' },
+      { queueWaitMs: 100 },
+    );
+    expect(refusal.status).toBe(503);
+    expect(refusal.headers.get('retry-after')).toBe('1');
+    expect(Buffer.byteLength(refusal.text)).toBeLessThanOrEqual(2048);
+    expect(refusal.json).toMatchObject({ code: 'WORKSPACE_QUEUE_TIMEOUT' });
+    expect(refusal.text).toContain(running);
+    letGo('a');
+    await blocker;
+    expect(existsSync(repository.path('never', 'a'))).toBe(false);
   });
 });
