@@ -1,7 +1,16 @@
 import type { Pause } from '@codelanes/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Reply } from './testing/session-rig.js';
-import { assignment, bridge, id, lease, registered, session, token, when } from './testing/session-rig.js';
+import {
+  assignment,
+  bridge,
+  id,
+  lease,
+  registered,
+  session,
+  token,
+  when,
+  type Reply,
+} from './testing/session-rig.js';
 
 describe('a script that waits for tools', () => {
   const init = { pid: 4242, startTime: 1, bootId: 'b' };

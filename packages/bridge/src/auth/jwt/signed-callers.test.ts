@@ -30,6 +30,16 @@ const terms: TokenTerms = {
   maxLifetimeSeconds: 300,
 };
 
+/** Our keys, until a test exchanges them. */
+function changingSource() {
+  const source = {
+    version: 0,
+    keys: parseVerificationKeys(pemOf(ours)),
+    find: (keyId: string | undefined) => keyFor(source.keys, keyId),
+  };
+  return source;
+}
+
 /** Verifies tokens with those keys, and counts how often it had to look for one. */
 function callers(text: string = pemOf(ours)) {
   const keys = parseVerificationKeys(text);
@@ -91,11 +101,7 @@ describe('a token that LibreChat signed', () => {
 });
 
 it('is verified again, and no more let in, once its key counts no more', async () => {
-  const source = {
-    version: 0,
-    keys: parseVerificationKeys(pemOf(ours)),
-    find: (keyId: string | undefined) => keyFor(source.keys, keyId),
-  };
+  const source = changingSource();
   const verifier = new SignedCallers(source, terms, () => now * 1000);
   const token = signedToken(ours, claimsAt(now));
   const identify = async () => verifier.identify(token);
@@ -109,11 +115,7 @@ it('is verified again, and no more let in, once its key counts no more', async (
 });
 
 it('is not kept where its key was withdrawn while it was verified', async () => {
-  const source = {
-    version: 0,
-    keys: parseVerificationKeys(pemOf(ours)),
-    find: (keyId: string | undefined) => keyFor(source.keys, keyId),
-  };
+  const source = changingSource();
   const verifier = new SignedCallers(source, terms, () => now * 1000);
   const token = signedToken(ours, claimsAt(now));
   const first = verifier.identify(token);
