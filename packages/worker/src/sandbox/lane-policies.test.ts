@@ -63,6 +63,24 @@ function indexOf(policy: Policy, path: string): number {
   return policy.mounts.findIndex((mount) => mount.path === path);
 }
 
+describe('a folder that brings a table of mounts of its own', () => {
+  const withKernel = (read: readonly string[]) =>
+    plainRootPolicy({
+      ...facts,
+      machine: { ...machine, readableDirectories: ['/usr', '/sys', '/etc'], read },
+      lane: { kind: 'plain', root: '/home/op/repo' },
+    }).mounts.map(({ path }) => path);
+
+  it('comes after all others, which need not read that table then', () => {
+    expect(withKernel([]).slice(-3)).toEqual(['/home/op/repo', '/sys', '/']);
+  });
+
+  it('comes before what is mounted in it', () => {
+    const paths = withKernel(['/sys/devices']);
+    expect(paths.indexOf('/sys')).toBeLessThan(paths.indexOf('/sys/devices'));
+  });
+});
+
 describe('the policy of a worktree lane', () => {
   it('lets it write its tree, its metadata and the shared object and ref storage, and nothing else [L15]', () => {
     expect(writablePaths(worktree)).toEqual([

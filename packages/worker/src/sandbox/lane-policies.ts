@@ -109,10 +109,12 @@ function assemble(
   const networked = network.kind !== 'none';
   return {
     mounts: [
-      ...systemMounts(facts.machine, facts.folders, limits, root),
-      ...laneMounts,
-      ...cacheMounts(caches),
-      ...(networked ? listenerMounts(facts.machine) : []),
+      ...manyMountsLast([
+        ...systemMounts(facts.machine, facts.folders, limits, root),
+        ...laneMounts,
+        ...cacheMounts(caches),
+        ...(networked ? listenerMounts(facts.machine) : []),
+      ]),
       // Else the empty top of the view would be unbounded memory for whoever writes there.
       { kind: 'sealed', path: '/' },
     ],
@@ -126,6 +128,16 @@ function assemble(
     network,
     limits,
   };
+}
+
+/** Every hierarchy of control groups is a mount of its own in there. */
+const manyMounts = '/sys';
+
+/** Bubblewrap reads the whole table of mounts at each one that it makes: what fills the table waits for the others. */
+function manyMountsLast(mounts: readonly Mount[]): readonly Mount[] {
+  const stands = ({ path }: Mount): boolean => path === manyMounts;
+  if (mounts.some((mount) => !stands(mount) && liesIn(mount.path, manyMounts))) return mounts;
+  return [...mounts.filter((mount) => !stands(mount)), ...mounts.filter(stands)];
 }
 
 /** What opens the listener of the call's proxy, where the machine's own programs cannot. */

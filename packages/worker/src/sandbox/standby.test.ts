@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import { hostProcesses } from '../lanes/processes.js';
 import { findPerl } from '../network/listener-program.js';
-import { Standby } from './standby.js';
+import { descendantsOf } from './process-tree.js';
+import { Standby, type StandingBy } from './standby.js';
 
 let fixture: LaneFixture;
 let standby: Standby;
@@ -23,6 +24,12 @@ afterAll(() => {
 });
 
 const untilReady = () => expect.poll(() => standby.ready).toBe(1);
+
+function takeOne(from: Standby): StandingBy {
+  const taken = from.take();
+  if (taken === undefined) throw new Error('One was ready.');
+  return taken;
+}
 
 describe('Standby', () => {
   it('gives a command the very view that a sandbox of a new process gives', async () => {
@@ -43,6 +50,36 @@ describe('Standby', () => {
     await fixture.inWorktree('a', 'true', { standby });
     await untilReady();
     expect((await fixture.inWorktree('a', 'exit 3', { standby })).exitCode).toBe(3);
+  });
+
+  it('starts the next one only when nothing is being built, as long as another one is ready', async () => {
+    const two = new Standby(findPerl(), 2);
+    onTestFinished(() => {
+      two.close();
+      vi.useRealTimers();
+    });
+    await expect.poll(() => two.ready).toBe(2);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const started = descendantsOf(process.pid).length;
+    const building = takeOne(two);
+    vi.runAllTimers();
+    expect([two.ready, descendantsOf(process.pid).length]).toEqual([1, started]);
+    const left = once(building.child, 'exit');
+    building.gate.destroy();
+    await left;
+    vi.runAllTimers();
+    expect(descendantsOf(process.pid)).toHaveLength(started);
+    await vi.waitFor(() => {
+      expect(two.ready).toBe(2);
+    });
+  });
+
+  it('does not wait for what is being built when none is ready', async () => {
+    await untilReady();
+    const building = takeOne(standby);
+    await untilReady();
+    expect(building.child.exitCode).toBeNull();
+    building.gate.destroy();
   });
 
   it('passes words of any kind on as they are', async () => {
@@ -74,8 +111,7 @@ describe('Standby', () => {
 
   it('leaves when nobody can give an order any more', async () => {
     await untilReady();
-    const taken = standby.take();
-    if (taken === undefined) throw new Error('One was ready.');
+    const taken = takeOne(standby);
     const left = once(taken.child, 'exit');
     taken.gate.destroy();
     expect(await left).toEqual([125, null]);

@@ -5,8 +5,8 @@ import { pipesOf, type SandboxPipes } from './sandbox-pipes.js';
 import { standbyArguments } from './standby-program.js';
 import { unnamedFile } from './unnamed-file.js';
 
-/** The next ones are started this many milliseconds after one was taken, when its sandbox has been built. */
-const refillAfterMs = 40;
+/** The next one is started this many milliseconds after a sandbox was built, when its command has begun. */
+const refillAfterMs = 20;
 
 /** A process that waits for an order on its gate. */
 export interface StandingBy extends SandboxPipes {
@@ -17,9 +17,9 @@ export interface StandingBy extends SandboxPipes {
 
 /**
  * Processes that were started ahead of time and wait to become sandboxes. To start one copies the map of the worker's
- * memory, some milliseconds in which the worker does nothing else; here that is done while nobody waits for it. One
- * that stands by holds nothing of any lane, and leaves with the worker. Must be used on the main thread: a sandbox
- * dies with the thread that started it.
+ * memory, some milliseconds in which the worker does nothing else; here that is done while nobody waits for it: not
+ * while a sandbox is being built, unless nothing stands by any more. One that stands by holds nothing of any lane, and
+ * leaves with the worker. Must be used on the main thread: a sandbox dies with the thread that started it.
  */
 export class Standby {
   readonly #perl: string | undefined;
@@ -27,6 +27,8 @@ export class Standby {
   readonly #all = new Set<StandingBy>();
   readonly #ready: StandingBy[] = [];
   #refill: NodeJS.Timeout | undefined;
+  /** How many that were taken are being built. */
+  #building = 0;
   #isOver = false;
 
   /**
@@ -48,15 +50,13 @@ export class Standby {
 
   /** The one that has waited longest, if one is ready. */
   take(): StandingBy | undefined {
-    this.#refill ??= setTimeout(() => {
-      this.#refill = undefined;
-      this.#start();
-    }, refillAfterMs).unref();
+    this.#refillSoon();
     const taken = this.#ready.shift();
     if (taken === undefined) return undefined;
     this.#all.delete(taken);
     taken.child.ref();
     taken.gate.ref();
+    this.#followBuilding(taken);
     return taken;
   }
 
@@ -66,6 +66,26 @@ export class Standby {
     clearTimeout(this.#refill);
     this.#ready.length = 0;
     for (const { child } of this.#all) child.kill('SIGKILL');
+  }
+
+  /** Its sandbox speaks when it is built, and one that cannot be built ends. */
+  #followBuilding({ child, gate }: StandingBy): void {
+    this.#building += 1;
+    const over = () => {
+      gate.off('data', over);
+      child.off('exit', over);
+      this.#building -= 1;
+      this.#refillSoon();
+    };
+    gate.once('data', over);
+    child.once('exit', over);
+  }
+
+  #refillSoon(): void {
+    this.#refill ??= setTimeout(() => {
+      this.#refill = undefined;
+      if (this.#building === 0 || this.#ready.length === 0) this.#start();
+    }, refillAfterMs).unref();
   }
 
   /** One at a time: the worker has other work to do in between. */
@@ -93,7 +113,7 @@ export class Standby {
     child.on('error', () => undefined);
     gate.once('data', () => {
       this.#ready.push(standing);
-      this.#start();
+      this.#refillSoon();
     });
     child.once('exit', () => {
       if (!this.#all.delete(standing)) return;

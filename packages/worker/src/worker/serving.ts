@@ -32,7 +32,7 @@ import { WorkerStopped } from './worker-stopped.js';
 /** Room for the worker's own threads, file tools and sandboxes, beside what its commands may start. */
 const ownProcesses = 1024;
 /** So many sandboxes are started ahead; with more, those that come at once would still take turns. */
-const standingBy = 2;
+const standingBy = 3;
 
 /** A closed set; a worker goes through it from left to right and may skip to `failed`. */
 export type WorkerState = 'connecting' | 'serving' | 'draining' | 'stopped' | 'failed';
@@ -142,7 +142,7 @@ export class Serving {
     limitProcesses(process.pid, ownProcesses + options.slots * defaultLimits.processes);
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
     const roots: ServedRoot[] = [];
-    const standby = new Standby(findPerl(), Math.min(options.slots, standingBy));
+    const standby = new Standby(findPerl(), standingBy);
     try {
       for (const root of options.roots) roots.push(await takeRoot(root, options.stateDir));
       for (const root of roots) {
