@@ -5,6 +5,12 @@ import { heldCallOf, leaseClock, LeaseTable } from './lease-table.js';
 /** For how long the bridge grants leases, and how often it wants to hear of them; milliseconds. */
 export type LeaseTerms = Pick<RegisterReply, 'leaseTtlMs' | 'renewEveryMs'>;
 
+/**
+ * A call that has not ended so long after its running time hangs with its worker, in milliseconds; all that belongs to
+ * a call that goes its way takes seconds.
+ */
+const overdueMs = 600_000;
+
 export interface LeaseKeeperOptions {
   /** How long before a lease's end its call must be dead. */
   readonly marginMs: number;
@@ -15,7 +21,10 @@ export interface LeaseKeeperOptions {
   readonly onLost: (callId: string) => void;
 }
 
-/** The leases of one worker: renewed in time, and given up, with what runs under them, before they end. */
+/**
+ * The leases of one worker: renewed in time, and given up, with what runs under them, before they end. None is renewed
+ * for ever: this goes on in a thread of its own, also where nobody sees to the calls any more.
+ */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #table = new LeaseTable();
@@ -47,7 +56,9 @@ export class LeaseKeeper {
   hold(assignments: readonly Assignment[], leasedAt: number): void {
     for (const assignment of assignments) {
       if (assignment.pool === 'none') continue;
-      this.#table.hold(heldCallOf(assignment, assignment.pool), leasedAt + this.#terms.leaseTtlMs);
+      const endsAt = leasedAt + this.#terms.leaseTtlMs;
+      const endsBy = leasedAt + assignment.executionMs + overdueMs;
+      this.#table.hold(heldCallOf(assignment, assignment.pool), endsAt, endsBy);
     }
     if (assignments.length > 0) this.#watch();
   }

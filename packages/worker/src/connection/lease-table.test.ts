@@ -33,6 +33,19 @@ describe('LeaseTable', () => {
     expect(table.nextEndIn(0)).toBe(50);
   });
 
+  it('is kept by renewals only for as long as its call can take', () => {
+    let now = 0;
+    const table = new LeaseTable(() => now);
+    table.hold(call('a'), 30, 50);
+    table.renewed(table.leases, 10, 30);
+    expect(table.nextEndIn(0)).toBe(40);
+    now = 30;
+    table.renewed(table.leases, 30, 30);
+    expect(table.nextEndIn(0)).toBe(20);
+    now = 50;
+    expect(table.takeEnding(0)).toEqual([{ callId: 'a', init: undefined }]);
+  });
+
   it('renews by token: a lease of another token of the same call stays as it is', () => {
     const table = new LeaseTable(() => 0);
     table.hold(call('a', 'new'), 30);

@@ -16,6 +16,8 @@ interface HeldLease {
   readonly call: HeldCall;
   /** By the lease clock: counted from the sending of the last accepted renewal. */
   endsAt: number;
+  /** By the same clock: no renewal reaches further. */
+  readonly endsBy: number;
   init: ProcessIdentity | undefined;
   /** Its script waits for tools, and the bridge is being told so: nothing of it may be killed for this lease's sake. */
   isGivenUp: boolean;
@@ -39,8 +41,9 @@ export class LeaseTable {
     this.#now = now;
   }
 
-  hold(call: HeldCall, endsAt: number): void {
-    this.#leases.set(call.callId, { call, endsAt, init: undefined, isGivenUp: false });
+  /** @param endsBy Until when renewals may keep it; for ever by default. */
+  hold(call: HeldCall, endsAt: number, endsBy = Infinity): void {
+    this.#leases.set(call.callId, { call, endsAt, endsBy, init: undefined, isGivenUp: false });
   }
 
   started(callId: string, init: ProcessIdentity): void {
@@ -76,11 +79,12 @@ export class LeaseTable {
     return this.held.map(({ callId, generation, token }) => ({ callId, generation, token }));
   }
 
-  /** An accepted renewal counts from its sending, and never shortens a lease. */
+  /** An accepted renewal counts from its sending, and never shortens a lease nor keeps it for longer than it may last. */
   renewed(leases: readonly Lease[], sentAt: number, ttlMs: number): void {
     for (const { callId, token } of leases) {
       const held = this.#leases.get(callId);
-      if (held?.call.token === token) held.endsAt = Math.max(held.endsAt, sentAt + ttlMs);
+      if (held?.call.token !== token) continue;
+      held.endsAt = Math.max(held.endsAt, Math.min(sentAt + ttlMs, held.endsBy));
     }
   }
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RedisServer } from '../testing/redis-server.js';
 import { connectRedis, type RedisConnections } from './connections.js';
 
-const silenceMs = 1_000;
+const times = { silentMs: 1_000, askedEveryMs: 100 };
 
 let server: RedisServer;
 let connections: RedisConnections | undefined;
@@ -23,7 +23,7 @@ async function served(command: () => Promise<unknown>): Promise<void> {
 }
 
 function connected(url: string): RedisConnections {
-  connections = connectRedis({ url }, () => undefined, silenceMs);
+  connections = connectRedis({ url }, () => undefined, times);
   return connections;
 }
 
@@ -81,7 +81,10 @@ it('asks one that loads its data again and again, however long that says that it
     await once(loading, 'listening');
     const address = loading.address();
     if (address === null || typeof address === 'string') throw new Error('there is no port');
-    connections = connectRedis({ url: `redis://127.0.0.1:${address.port}` }, () => undefined, 60_000);
+    connections = connectRedis({ url: `redis://127.0.0.1:${address.port}` }, () => undefined, {
+      ...times,
+      silentMs: 60_000,
+    });
     expect(await connections.commands.ping()).toBe('PONG');
     expect(waits.mock.calls.filter(([, ms]) => ms === 10_000 || ms === 30_000)).toEqual([]);
   } finally {
@@ -114,6 +117,22 @@ it('leaves a connection that nothing comes through any more, and asks over a new
     await vi.waitFor(async () => {
       expect(await commands.get('a')).toBe('1');
     }, 30_000);
+  } finally {
+    path.close();
+  }
+});
+
+it('finds out that a connection that only listens hears nothing any more, and listens over a new one', async () => {
+  const path = new SilentPath(server.port);
+  try {
+    const { commands, subscriber } = connected(await path.open());
+    await served(() => subscriber.subscribe('news'));
+    path.fallSilent();
+    await new Promise((resolve) => subscriber.once('ready', resolve));
+    await served(() => subscriber.subscribe('news'));
+    const heard = once(subscriber, 'message');
+    await served(() => commands.publish('news', 'again'));
+    expect(await heard).toEqual(['news', 'again']);
   } finally {
     path.close();
   }

@@ -17,12 +17,18 @@ export interface RedisConnections {
 
 const retryDelayMs = (attempt: number): number => Math.min(25 * attempt, 500);
 
-/** As long as no Redis that lives takes for an answer: one that stands still counts as lost after it. */
-const silentMs = 10_000;
+/** How connections that have died without a word are found out, in milliseconds. */
+export interface SilenceTimes {
+  /** Longer than any Redis that lives takes for an answer: one that stands still counts as lost after it. */
+  readonly silentMs: number;
+  /** How often the connection that only listens is asked for an answer. */
+  readonly askedEveryMs: number;
+}
+const usualTimes: SilenceTimes = { silentMs: 10_000, askedEveryMs: 30_000 };
 /** How often a cluster is asked which node has what: one that was replaced while it stood still tells nobody. */
 const nodesAskedMs = 5_000;
 
-const optionsFor = (silenceMs: number) =>
+const optionsFor = ({ silentMs }: SilenceTimes) =>
   ({
     // Under two seconds in all: longer than a restart takes, shorter than a caller's patience.
     maxRetriesPerRequest: 10,
@@ -32,28 +38,33 @@ const optionsFor = (silenceMs: number) =>
     autoResubscribe: false,
     // One that loads its data says for how long it will: see Restarts, who waits for nobody that long.
     maxLoadingRetryTime: 250,
-    commandTimeout: silenceMs,
-    socketTimeout: silenceMs,
+    commandTimeout: silentMs,
+    socketTimeout: silentMs,
   }) satisfies RedisOptions;
 
 /**
  * Connects at the first command; what a lost connection says is told, as commands reject by themselves. Every command
- * is over after `silenceMs` at the latest, and a connection that says nothing for so long is made anew: a Redis may
+ * is over after `silentMs` at the latest, and a connection that answers nothing for so long is made anew: a Redis may
  * stand still, or be gone without a word.
  */
 export function connectRedis(
   address: RedisAddress,
   onError: (error: Error) => void,
-  silenceMs = silentMs,
+  times: SilenceTimes = usualTimes,
 ): RedisConnections {
-  const options = optionsFor(silenceMs);
+  const options = optionsFor(times);
   const commands = open(address, options);
   const subscriber = open(address, options);
   for (const client of [commands, subscriber]) client.on('error', onError);
+  const asking = setInterval(() => {
+    // A cluster looks at its nodes by itself.
+    if (subscriber.status === 'ready' && !subscriber.isCluster) subscriber.ping().catch(ignore);
+  }, times.askedEveryMs).unref();
   return {
     commands,
     subscriber,
     close: () => {
+      clearInterval(asking);
       commands.disconnect();
       subscriber.disconnect();
     },
@@ -74,4 +85,8 @@ function open(address: RedisAddress, options: ReturnType<typeof optionsFor>): Re
     slotsRefreshInterval: nodesAskedMs,
     redisOptions: options,
   });
+}
+
+function ignore(): void {
+  // What matters is that the connection is made anew.
 }
