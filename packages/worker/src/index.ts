@@ -32,7 +32,7 @@ export { listQuarantined, requestRelease } from './worker/releases.js';
 export type { ListedQuarantine } from './worker/releases.js';
 export { pruneSnapshots } from './worker/prune-snapshots.js';
 export type { PruneOptions } from './worker/prune-snapshots.js';
-export { WorkerRefused } from './worker/serving.js';
+export { WorkerRefused } from './worker/worker-refused.js';
 export type { RunningWorker } from './worker/worker.js';
 export { startWorker } from './worker/worker.js';
 export { WorkerStopped } from './worker/worker-stopped.js';

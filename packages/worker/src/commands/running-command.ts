@@ -1,5 +1,6 @@
 import { finished } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
+import { endsWithin } from '../clock/ends-within.js';
 import type { ProcessIdentity } from '../lanes/processes.js';
 import { denialNotices } from '../network/denials.js';
 import { endSandbox, untilGone } from '../sandbox/process-tree.js';
@@ -94,7 +95,7 @@ export class RunningCommand {
   /** Ends what is left of it, and has all of its output. Between TERM and the kill its own grace passes by default. */
   async end(ending: Ending, graceMs = this.#options.graceMs): Promise<Ended> {
     const gone = await this.#end(ending, graceMs);
-    await settleWithin(this.#streams, outputGraceMs);
+    await endsWithin(this.#streams, outputGraceMs);
     this.#started.stdout.destroy();
     this.#started.stderr.destroy();
     const denials = await this.#started.network?.close();
@@ -133,13 +134,4 @@ function collect(
   });
   stream.resume();
   return finished(stream).catch(() => undefined);
-}
-
-async function settleWithin(work: Promise<unknown>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assignment, Lease, RegisterReply } from '@codelanes/protocol';
 import { hostProcesses } from '../lanes/processes.js';
 import type { ProcessIdentity, ProcessTable } from '../lanes/processes.js';
 import { accessOf } from './access.js';
+import { backOff } from './back-off.js';
 import { BridgeClient, BridgeRefusal } from './bridge-client.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { leaseClock } from './lease-table.js';
@@ -71,7 +71,7 @@ export class Session {
         if (this.#isOver() || this.#endIfFinal(error)) break;
         const kind = error instanceof BridgeRefusal ? 'put_off' : 'unreachable';
         this.#emit({ kind, message: describe(error) });
-        await this.#pause(failures);
+        await backOff(this.#options.clocks, failures, this.#ended.signal);
         failures += 1;
       }
     }
@@ -252,7 +252,7 @@ export class Session {
           if (!error.isPassing) return undefined;
           this.#registerAgain();
         }
-        await this.#pause(failures);
+        await backOff(this.#options.clocks, failures, this.#ended.signal);
         failures += 1;
       }
     }
@@ -298,14 +298,6 @@ export class Session {
     this.#polling?.abort();
     this.#leases.stop();
     void this.#client.close();
-  }
-
-  async #pause(failures: number): Promise<void> {
-    const { retryMinMs, retryMaxMs } = this.#options.clocks;
-    const bound = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(failures, 16));
-    await sleep(bound * (0.5 + Math.random() / 2), undefined, { signal: this.#ended.signal }).catch(
-      () => undefined,
-    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CodelanesError } from '@codelanes/protocol';
+import { endsWithin } from '../clock/ends-within.js';
 import { withinTime } from '../clock/within-time.js';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import type { CallNetwork, NetworkHost } from '../network/network-host.js';
@@ -208,16 +208,8 @@ export class GatedSandbox {
    * behind that is not yet bound to its life, and that nobody knows.
    */
   async #untilInitSaid(limitMs: number): Promise<void> {
-    const over = new AbortController();
-    const ended = this.#exited.then(
-      () => undefined,
-      () => undefined,
-    );
-    try {
-      await Promise.race([this.#spawned.initSaid, ended, sleep(limitMs, undefined, { signal: over.signal })]);
-    } finally {
-      over.abort();
-    }
+    const ended = this.#exited.catch(() => undefined);
+    await endsWithin(Promise.race([this.#spawned.initSaid, ended]), limitMs);
   }
 }
 

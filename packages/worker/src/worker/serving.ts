@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { laneKey } from '@codelanes/protocol';
 import type { Logger } from 'pino';
+import { endsWithin } from '../clock/ends-within.js';
 import { connect, type Connection } from '../connection/connection.js';
 import type { FromConnection } from '../connection/messages.js';
 import { combinedJournalId } from '../lanes/journal.js';
@@ -27,6 +27,7 @@ import { watchReleases } from './releases.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
 import { clearStaleLock } from './stale-lock.js';
 import { prepareScripts, prepareWall, type Wall } from './wall.js';
+import { WorkerRefused } from './worker-refused.js';
 import { WorkerStopped } from './worker-stopped.js';
 
 /** Room for the worker's own threads, file tools and sandboxes, beside what its commands may start. */
@@ -36,17 +37,6 @@ const standingBy = 3;
 
 /** A closed set; a worker goes through it from left to right and may skip to `failed`. */
 export type WorkerState = 'connecting' | 'serving' | 'draining' | 'stopped' | 'failed';
-
-/** The bridge, or another worker, will not have this one. */
-export class WorkerRefused extends Error {
-  override readonly name = 'WorkerRefused';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /** A worker whose roots are taken and in order, from its first attempt to register to its end. */
 export class Serving {
@@ -193,12 +183,12 @@ export class Serving {
     this.#connection.send({ kind: 'drain' });
     const { shutdownGraceMs, shutdownForceMs } = this.#options;
     const drained = this.#desk.drain();
-    if (!(await within(drained, shutdownGraceMs))) {
+    if (!(await endsWithin(drained, shutdownGraceMs))) {
       this.#desk.stopAll();
-      await within(drained, shutdownForceMs);
+      await endsWithin(drained, shutdownForceMs);
     }
     this.#connection.send({ kind: 'close' });
-    await within(this.#said.promise, shutdownForceMs);
+    await endsWithin(this.#said.promise, shutdownForceMs);
     await this.#close();
     this.#state = 'stopped';
     this.#registered.reject(new WorkerStopped());
@@ -250,7 +240,7 @@ export class Serving {
     this.#state = 'failed';
     this.#registered.reject(error);
     this.#desk.stopAll();
-    void within(this.#desk.drain(), this.#options.shutdownForceMs)
+    void endsWithin(this.#desk.drain(), this.#options.shutdownForceMs)
       .then(() => this.#close())
       .finally(() => {
         this.#said.resolve();
@@ -303,18 +293,5 @@ export class Serving {
   async #release(root: ServedRoot, key: string): Promise<void> {
     if (await root.quarantine.release(key)) this.#log.warn({ lane: key }, 'lane released by the operator');
     this.#desk.freed();
-  }
-}
-
-/** Whether the work ended within that many milliseconds. */
-async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const over = new AbortController();
-  try {
-    return await Promise.race([
-      work.then(() => true),
-      sleep(ms, false, { signal: over.signal }).catch(() => false),
-    ]);
-  } finally {
-    over.abort();
   }
 }
