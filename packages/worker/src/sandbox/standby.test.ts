@@ -71,7 +71,7 @@ describe('Standby', () => {
     expect(descendantsOf(process.pid)).toHaveLength(started);
     await vi.waitFor(() => {
       expect(two.ready).toBe(2);
-    });
+    }, 30_000);
   });
 
   it('does not wait for what is being built when none is ready', async () => {
