@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CodelanesError } from '@codelanes/protocol';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { defaultSchedulerSettings } from '../scheduler-settings.js';
 import type { NewToolCall } from '../stored-call.js';
 import { ReplyReader } from './reply-reader.js';
@@ -23,11 +23,27 @@ function givenUp(): Promise<never> {
   return Promise.reject(new CodelanesError('STORE_UNAVAILABLE', 'Every attempt to connect failed.'));
 }
 
+function told(state: string): ScriptReply {
+  return { code: 'OK', values: new ReplyReader([state]) };
+}
+
+/** How Redis takes the rest of a submission. */
+interface Conduct {
+  readonly refusals?: number;
+  /** Which worker has the id of the call. */
+  readonly claim?: () => Promise<string>;
+  readonly cancel?: () => Promise<ScriptReply>;
+}
+
 /**
  * Submits while Redis is away; `enters` is what becomes of the script that enters the call. That it is to be taken back is
  * refused so often, each time with work of others waiting for its turn.
  */
-function submitting(enters: () => Promise<ScriptReply>, wasConnectedMeanwhile: () => boolean, refusals = 0) {
+function submitting(
+  enters: () => Promise<ScriptReply>,
+  wasConnectedMeanwhile: () => boolean,
+  { refusals = 0, claim = givenUp, cancel = () => Promise.resolve(told('withdrawn')) }: Conduct = {},
+) {
   const scripts: string[] = [];
   const submissions = new Submissions({
     scripts: {
@@ -38,12 +54,12 @@ function submitting(enters: () => Promise<ScriptReply>, wasConnectedMeanwhile: (
           setImmediate(() => scripts.push('others'));
           return givenUp();
         }
-        return Promise.resolve({ code: 'OK', values: new ReplyReader(['withdrawn']) });
+        return cancel();
       },
     },
     settings: defaultSchedulerSettings,
     name: { id: 'bridge', nextAttempt: () => 'bridge-1' },
-    whereabouts: { claim: givenUp, remember: () => undefined },
+    whereabouts: { claim, remember: () => undefined },
     wakes: { hearOf: () => Promise.resolve() },
     heard: { entered: () => undefined },
     presence: { begin: () => undefined },
@@ -71,17 +87,43 @@ it('says so of none that may still reach Redis after another command was given u
   const failure = submitted.catch((error: unknown) => error);
   await nextTurn();
   isConnected = true;
-  enter({ code: 'OK', values: new ReplyReader(['waiting']) });
+  enter(told('waiting'));
   expect(await failure).toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
   await vi.waitFor(() => {
     expect(scripts).toEqual(['submit', 'cancel']);
-  });
+  }, 30_000);
 });
 
 it('leaves others their turn while Redis refuses to take a call back', async () => {
-  const { scripts, submitted } = submitting(givenUp, () => true, 2);
+  const { scripts, submitted } = submitting(givenUp, () => true, { refusals: 2 });
   await expect(submitted).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
   await vi.waitFor(() => {
     expect(scripts).toEqual(['submit', 'cancel', 'others', 'cancel', 'others', 'cancel']);
+  }, 30_000);
+});
+
+describe('a call whose id another worker has', () => {
+  /** It is entered before that is known, and taken out again, with what comes of it there. */
+  function takingBack(cancel: () => Promise<ScriptReply>) {
+    return submitting(
+      () => Promise.resolve(told('reserved')),
+      () => true,
+      { claim: () => Promise.resolve('another'), cancel },
+    ).submitted;
+  }
+
+  it('is refused where it was taken back in time', async () => {
+    const submitted = takingBack(() => Promise.resolve(told('withdrawn')));
+    expect(await submitted).toMatchObject({ ok: false, error: { code: 'CALL_ID_TAKEN' } });
+  });
+
+  it.each(['cancelling', 'settled', 'interrupted'])('may have run where it is %s by then', async (state) => {
+    await expect(takingBack(() => Promise.resolve(told(state)))).rejects.toMatchObject({
+      code: 'ASSIGNMENT_EXPIRED',
+    });
+  });
+
+  it('may have run where Redis is lost meanwhile', async () => {
+    await expect(takingBack(givenUp)).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
   });
 });
