@@ -54,6 +54,15 @@ describe('the end of a command', () => {
     expect(await run('true')).toMatchObject({ exitCode: 0 });
   });
 
+  it.each(['queue', 'run', 'overhead'])('is counted with the time of its %s', async (part) => {
+    await run('true');
+    const counted = new RegExp(
+      `^codelanes_${part}_seconds_count\\{operation="execute_command"\\} [1-9]`,
+      'm',
+    );
+    await expect.poll(() => deployment.caller().metrics()).toMatch(counted);
+  });
+
   it('[T03] is told as it was: any status, and the signal that a shell saw', async () => {
     for (const code of [0, 1, 42, 125, 126, 127, 255]) {
       expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, timedOut: false });

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BridgeOptions } from '@codelanes/bridge';
@@ -186,5 +186,17 @@ describe('the command line ends with status 2 or 1, a line of what, and a line o
     expect(ended.stderr).toMatch(sentence);
     expect(ended).toMatchObject({ status, stdout: '' });
     expect(ended.stderr).not.toMatch(/\n {4}at /);
+  });
+
+  it('for what is no refusal, too: a file in the place of a folder of its state', async () => {
+    const root = join(repository.folder, 'served');
+    mkdirSync(root);
+    const { dev, ino } = statSync(root);
+    mkdirSync(join(state(), 'roots', `${dev}-${ino}`), { recursive: true });
+    writeFileSync(join(state(), 'roots', `${dev}-${ino}`, 'releases'), '');
+    writeFileSync(join(state(), 'worker.token'), `${'x'.repeat(32)}\n`, { mode: 0o600 });
+    const access = ['--bridge', 'http://127.0.0.1:1', '--token-file', join(state(), 'worker.token')];
+    const ended = await Cli.run(['worker', '--root', root, '--allow-root', '--state', state(), ...access]);
+    expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining('releases') as string });
   });
 });

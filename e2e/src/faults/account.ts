@@ -45,19 +45,21 @@ export async function accountOf(fleet: Fleet, load: Load): Promise<string> {
 async function accountOfPiece(
   fleet: Fleet,
   load: Load,
-  { work, beganAt, callIds }: Piece,
+  { work, beganAt, attempts }: Piece,
   now: number,
 ): Promise<string[]> {
   const { workerId, caller, isDurable, request } = work;
-  const callId = callIds.at(-1) ?? '';
-  const before = load.told.findLast((answer) => callIds.includes(answer.callId))?.words ?? 'nothing';
+  const latest = attempts.at(-1) ?? { name: 'nothing', callId: undefined };
+  const { callId = 'a call without a name' } = latest;
+  const own = new Set(attempts.map((attempt) => attempt.callId ?? attempt.name));
+  const before = load.told.findLast((answer) => own.has(answer.callId))?.words ?? 'nothing';
   const run = fleet.runs.find((begun) => begun.callId === callId);
   const path = isDurable
-    ? `/v1/workspace-tools/requests/${requestIdOf(callId)}`
+    ? `/v1/workspace-tools/requests/${requestIdOf(latest)}`
     : `/v1/calls/${callId}?waitMs=0`;
   return [
     `${workerId}: ${isDurable ? 'durable ' : ''}${JSON.stringify(request)}, for ${seconds(now - beganAt)}`,
-    `  sent ${callIds.length} times; told before: ${before}`,
+    `  sent ${attempts.length} times; told before: ${before}`,
     `  ${callId} ${run === undefined ? 'never began' : run.end === undefined ? 'has begun' : 'has ended'}`,
     ...(await asEachBridgeSays(fleet, path, fleet.bridges.tokens.callers[caller])),
     `  Redis has: ${await told(fleet.bridges.redis.ask('EVAL', entriesScript, '0', callId))}`,

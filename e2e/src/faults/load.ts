@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { durableStatusSchema } from '@codelanes/protocol';
+import { callIdSchema, durableStatusSchema } from '@codelanes/protocol';
 import { Caller, newCallId, type Answer } from '../rig/caller.js';
 import { outcomeOf, outcomeOfCode } from './answer.js';
 import type { Outcome, Told } from './checker.js';
@@ -16,13 +16,21 @@ export interface LoadTerms {
   readonly asLibreChat?: boolean;
 }
 
+/** A piece of work that was sent. */
+export interface Attempt {
+  /** No other has it. */
+  readonly name: string;
+  /** Its name, unless the bridge is to find one: then unknown until it has said which. */
+  callId: string | undefined;
+}
+
 /** A piece of work that is under way. */
 export interface Piece {
   readonly work: Work;
   /** By the monotonic clock. */
   readonly beganAt: number;
-  /** The call ids under which it was sent, the latest last. */
-  readonly callIds: readonly string[];
+  /** The latest last. */
+  readonly attempts: readonly Attempt[];
 }
 
 /** Callers that send work until each piece has an answer which is no invitation to send it again. */
@@ -62,26 +70,30 @@ export class Load {
 
   /** Sends until it has run, or nobody knows whether it has. */
   async see(work: Work): Promise<Outcome> {
-    const callIds: string[] = [];
-    const piece = { work, beganAt: performance.now(), callIds };
+    const attempts: Attempt[] = [];
+    const piece = { work, beganAt: performance.now(), attempts };
     this.#underWay.add(piece);
     this.#movedAt = performance.now();
     try {
-      return await this.#untilOver(work, callIds);
+      return await this.#untilOver(work, attempts);
     } finally {
       this.#underWay.delete(piece);
       this.#movedAt = performance.now();
     }
   }
 
-  async #untilOver(work: Work, callIds: string[]): Promise<Outcome> {
+  async #untilOver(work: Work, attempts: Attempt[]): Promise<Outcome> {
     for (;;) {
-      const callId = newCallId();
-      callIds.push(callId);
-      this.sent.add(callId);
+      const name = newCallId();
+      const attempt: Attempt = { name, callId: work.isUnnamed === true ? undefined : name };
+      attempts.push(attempt);
+      if (attempt.callId !== undefined) this.sent.add(attempt.callId);
       const { outcome, words } = work.isDurable
-        ? await this.#durable(work, callId)
-        : await this.#synchronous(work, callId);
+        ? await this.#durable(work, attempt)
+        : await this.#synchronous(work, name);
+      // One that was refused before it had an id has none under which it could have run.
+      const { callId = name } = attempt;
+      this.sent.add(callId);
       this.told.push({ callId, outcome, words });
       if (outcome !== 'never ran') return outcome;
       await this.#beforeRetry();
@@ -103,10 +115,10 @@ export class Load {
   }
 
   /** Whoever has a durable request asks again until it is told how that ended. */
-  async #durable(work: Work, callId: string): Promise<Omit<Told, 'callId'>> {
-    const requestId = requestIdOf(callId);
+  async #durable(work: Work, attempt: Attempt): Promise<Omit<Told, 'callId'>> {
+    const requestId = requestIdOf(attempt);
     const path = '/v1/workspace-tools/requests';
-    const options = optionsOf(work, callId, {
+    const options = optionsOf(work, attempt.callId, {
       ...this.#headers,
       'x-librechat-workspace-request-id': requestId,
     });
@@ -114,7 +126,11 @@ export class Load {
       const taken = await this.#answer(() => this.#callerOf(work).send('POST', path, work.request, options));
       const refused = taken && taken.status !== 202 ? outcomeOf(taken.status, taken.json) : undefined;
       if (refused !== undefined && refused.words !== 'STORE_UNAVAILABLE') return refused;
-      if (taken?.status === 202) break;
+      if (taken?.status === 202) {
+        attempt.callId = callIdSchema.parse(taken.headers.get('x-codelanes-call-id'));
+        this.sent.add(attempt.callId);
+        break;
+      }
       await this.#beforeRetry();
     }
     for (;;) {
@@ -148,15 +164,16 @@ export class Load {
   }
 }
 
-/** Under which id a durable request is sent whose call has that one. */
-export function requestIdOf(callId: string): string {
-  return `request-${callId}`;
+/** Under which id a durable request is sent. */
+export function requestIdOf({ name }: Attempt): string {
+  return `request-${name}`;
 }
 
 function optionsOf(
   { workerId, queueWaitMs }: Work,
-  callId: string,
+  callId: string | undefined,
   headers: Readonly<Record<string, string>> = {},
 ) {
-  return { callId, queueWaitMs, headers: { 'x-librechat-code-worker-id': workerId, ...headers } };
+  const named = callId === undefined ? {} : { callId };
+  return { ...named, queueWaitMs, headers: { 'x-librechat-code-worker-id': workerId, ...headers } };
 }

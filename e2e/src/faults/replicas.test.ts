@@ -119,7 +119,7 @@ describe('bridges that are replaced one after the other under load', () => {
         ...command(random.between(20, 120) / 1000),
         worktree: `lane-${random.between(1, 4)}`,
       };
-      return { ...durable(request), isDurable: random.chance(0.3) };
+      return random.chance(0.3) ? durable(request) : synchronous(request);
     };
     const working = Promise.all(Array.from({ length: 16 }, () => load.stream(next)));
     for (const old of [...fleet.bridges.live]) {
@@ -192,12 +192,16 @@ async function untilWaitingOrBegun(callId: string): Promise<void> {
 }
 
 /** Work of a caller that has all the time it takes. */
-function durable(request: Work['request']): Work {
+function synchronous(request: Work['request']): Work {
   return {
     workerId: 'worker-1',
     caller: random.between(0, 4),
-    isDurable: true,
+    isDurable: false,
     queueWaitMs: 60_000,
     request: { protocolVersion: 1, workspaceId: 'primary', ...request },
   };
+}
+
+function durable(request: Work['request']): Work {
+  return { ...synchronous(request), isDurable: true, isUnnamed: random.chance(0.5) };
 }

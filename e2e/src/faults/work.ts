@@ -6,6 +6,8 @@ export interface Work {
   /** Index of the caller's token. */
   readonly caller: number;
   readonly isDurable: boolean;
+  /** Its caller proposes no id for the call: the bridge finds one. Of durable work only, which is told of it. */
+  readonly isUnnamed?: boolean | undefined;
   readonly queueWaitMs: number;
   readonly request: Readonly<Record<string, unknown>> & { readonly operation: string };
 }
@@ -18,10 +20,12 @@ export interface WorkTerms {
 
 /** Mostly cheap calls in worktrees, some commands, and now and then a call that needs the whole checkout. */
 export function someWork(random: Random, { workerId, lanesPerWorker, callers }: WorkTerms): Work {
+  const isDurable = random.chance(0.2);
   return {
     workerId,
     caller: random.between(0, callers - 1),
-    isDurable: random.chance(0.2),
+    isDurable,
+    isUnnamed: isDurable && random.chance(0.5),
     queueWaitMs: random.chance(0.1) ? 300 : 20_000,
     request: {
       protocolVersion: 1,

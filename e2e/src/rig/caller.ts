@@ -120,6 +120,11 @@ export class Caller {
     }
   }
 
+  /** What the bridge counts, in the text format of Prometheus. */
+  async metrics(): Promise<string> {
+    return (await this.send('GET', '/metrics', undefined, { token: this.#admin })).text;
+  }
+
   async cancel(callId: string): Promise<CancelReply> {
     const answer = await this.send('POST', `/v1/bridge/calls/${callId}/cancel`, {}, { token: this.#admin });
     return cancelReplySchema.parse(answer.json);

@@ -36,6 +36,8 @@ export const durableStatusSchema = z.strictObject({
   worktree: worktreeNameSchema.optional(),
   /** 1-based place among the waiting calls of the worker, while it is queued. */
   queuePosition: z.int().min(1).optional(),
+  /** For how long it has waited, while it is queued; told to clients of Codelanes only. */
+  sinceMs: z.int().min(0).optional(),
   queueWaitMs: z.int().min(1),
   /** A request to stop it was made; it is no proof that it stopped. */
   cancelRequested: z.boolean(),

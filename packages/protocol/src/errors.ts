@@ -304,7 +304,7 @@ export const errorKinds = {
     status: 503,
     retryable: true,
     fault: 'operator',
-    next: 'Nothing ran. Send the call again; if it goes on, see whether the Redis of the bridge is up and which bridges share it.',
+    next: 'No call ran; a durable request may be in. Send the same again under the same id; if this goes on, see whether Redis is up.',
   },
   SIGNING_KEYS_UNAVAILABLE: {
     status: 503,

@@ -8,19 +8,21 @@ import { isErrno } from '../connection/private-file.js';
 import { defaultStateFolder, ensureStateFolder } from '../connection/state-folder.js';
 import { ensureTokens, tokenFiles } from '../connection/tokens.js';
 import { CliError } from '../errors/cli-error.js';
+import { withFlagNames } from '../errors/flag-names.js';
 import { loggerOf } from '../logs/logger.js';
 import { refuseClearText, securityOf } from '../options/bridge-security.js';
 import type { SecurityFlags } from '../options/bridge-security.js';
 import { withLogOptions, type LogFlags } from '../options/log-flags.js';
 import { refuseExcessWords } from '../options/excess-words.js';
 import { wholeNumber } from '../options/numbers.js';
+import { queueBoundsOf, withQueueOptions, type QueueFlags } from '../options/queue-bounds.js';
 import { storeChoiceOf } from '../options/store-choice.js';
 import type { StoreFlags } from '../options/store-choice.js';
 import { announceReady } from '../processes/ready-channel.js';
 import { stopRequested } from '../processes/stop-request.js';
 import { addBridgePairingCommand } from './bridge-pairing.js';
 
-interface BridgeFlags extends StoreFlags, SecurityFlags, LogFlags {
+interface BridgeFlags extends StoreFlags, SecurityFlags, QueueFlags, LogFlags {
   readonly host: string;
   readonly port: number;
   readonly generation: ClientGeneration;
@@ -28,8 +30,6 @@ interface BridgeFlags extends StoreFlags, SecurityFlags, LogFlags {
   readonly state?: string;
   readonly insecureHttp?: boolean;
   readonly pairedOnly?: boolean;
-  readonly rateLimit: number;
-  readonly queueShare?: number;
 }
 
 export function addBridgeCommand(program: Command): void {
@@ -72,20 +72,9 @@ export function addBridgeCommand(program: Command): void {
       'where that Redis is, redis://HOST:PORT; nodes of a cluster with commas between them (or CODELANES_REDIS_URL)',
     )
     .option('--redis-prefix <text>', 'what every key begins with (default: codelanes)')
-    .option(
-      '--rate-limit <calls>',
-      'calls that one caller may send in 30 seconds; 0 for no limit',
-      wholeNumber(0, 1_000_000),
-      600,
-    )
-    .option(
-      '--queue-share <n>',
-      `of the ${limits.queueLength} calls that may wait for a worker, how many may be of one caller (default: half)`,
-      wholeNumber(1, limits.queueLength),
-    )
     .option('--state <dir>', 'where the tokens are kept; they are made at the first start')
     .allowExcessArguments();
-  withLogOptions(bridge).action(async (flags: BridgeFlags) => {
+  withLogOptions(withQueueOptions(bridge)).action(async (flags: BridgeFlags) => {
     refuseExcessWords(bridge);
     await runBridge(flags);
   });
@@ -114,8 +103,7 @@ async function runBridge(flags: BridgeFlags): Promise<void> {
     clientGeneration: flags.generation,
     slots: flags.slots,
     store,
-    rateLimit: flags.rateLimit === 0 ? 'off' : { calls: flags.rateLimit, windowMs: 30_000 },
-    scheduler: { principalQueueLength: flags.queueShare },
+    ...queueBoundsOf(flags),
     laneRouter: { toLaneRequest, fromLaneResult },
   };
   const bridge = await startBridge(options, loggerOf('bridge', flags, 1)).catch((error: unknown) => {
@@ -152,11 +140,11 @@ function startFailure(error: unknown, { host, port }: BridgeFlags): unknown {
     });
   }
   if (!(error instanceof Error)) return error;
-  return new CliError(error.message, nextFor(error), { cause: error });
+  return new CliError(withFlagNames(error.message), nextFor(error), { cause: error });
 }
 
 function nextFor(error: Error): string {
   return CodelanesError.is(error) && error.code === 'STORE_UNAVAILABLE'
-    ? 'See whether that Redis is up, and whether --redis-url names it.'
+    ? 'See whether that Redis is up and is what --redis-url says: with a password, with TLS (rediss), alone or a cluster.'
     : 'Mend that; "codelanes bridge --help" says what is taken.';
 }

@@ -114,6 +114,8 @@ describe('lanesText', () => {
     });
     expect(text).toContain('for 1 min 0 s: app/.worktrees/a. Process 7 may run.');
     expect(text).toContain('codelanes lanes release app/.worktrees/a');
+    // Not every lane heals: some wait for a person.
+    expect(text).toContain('Where processes are why, it heals when they are gone; else');
     expect(lanesText(idle)).not.toContain('Quarantined');
   });
 

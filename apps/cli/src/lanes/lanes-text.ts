@@ -63,12 +63,12 @@ function sinceText({ sinceMs, boundMs }: LanesView['running'][number]): string {
   return boundMs === undefined ? since : `${since} of ${durationText(boundMs)}`;
 }
 
-/** The lanes that are closed because something of an earlier call may still run in them. */
+/** The lanes that are closed because something of an earlier call may still run in them, or has left them in doubt. */
 function quarantineLines(quarantined: readonly RefusingLane[]): string[] {
   return quarantined.flatMap(({ lane, reason, sinceMs }) => [
     '',
     `Quarantined for ${durationText(sinceMs)}: ${describeLane(lane)}. ${reason}`,
-    `  It heals when those processes are gone; "codelanes lanes release ${describeLane(lane)}", on the worker's machine, frees it by hand.`,
+    `  Where processes are why, it heals when they are gone; else, once that is settled, "codelanes lanes release ${describeLane(lane)}", on the worker's machine, frees it by hand.`,
   ]);
 }
 

@@ -3,11 +3,10 @@ import { CodelanesError } from '@codelanes/protocol';
 import type { OwnedCallView, SchedulerStore } from '../scheduler/store.js';
 import { Bell } from './bell.js';
 import type { Connection } from './connection.js';
+import { recheckMs } from './recheck.js';
 import { newStopSignal } from './stop-signal.js';
 import { waitingMark } from './waiting-mark.js';
 
-/** Every change rings; this is only the net beneath a ring that a store lost. */
-const recheckMs = 5_000;
 /** A worker rings with every start, so a waiting call looks again at its blockers at most this often. */
 const betweenLooksMs = 250;
 

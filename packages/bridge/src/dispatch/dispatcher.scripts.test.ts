@@ -1,3 +1,4 @@
+import { CodelanesError } from '@codelanes/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../scheduler/manual-clock.js';
 import { MemoryStore } from '../scheduler/memory-store.js';
@@ -58,6 +59,35 @@ describe('a script that goes on', () => {
     await expect(end).rejects.toThrow(/script had run, and the bridge was stopping/);
     expect(resume).not.toHaveBeenCalled();
     await expect.poll(async () => (await store.call(callId))?.view.state).toBe('settled');
+  });
+
+  it('is seen through where its store is lost before it says that it has let the script go on', async () => {
+    const callId = await worker.pausedScript(lane);
+    const results = answered.map((id) => ({ callId: id, result: 'found' }));
+    const resume = vi.fn(async () => {
+      await store.resume(callId, results);
+      throw new CodelanesError('STORE_UNAVAILABLE', 'The bridge cannot reach its Redis.');
+    });
+    const end = dispatcher.resumeScript(
+      { callId, workerId: worker.workerId, lane, answered },
+      resume,
+      signal,
+    );
+    await expect.poll(async () => (await worker.fetch()).calls, { timeout: 30_000 }).toEqual([callId]);
+    await worker.settle(callId);
+    expect(await end).toMatchObject({ how: 'settled' });
+  });
+
+  it('is none that never ran where its store was lost before it went on, and is ended', async () => {
+    const callId = await worker.pausedScript(lane);
+    const lost = new CodelanesError('STORE_UNAVAILABLE', 'The bridge cannot reach its Redis.');
+    const end = dispatcher.resumeScript(
+      { callId, workerId: worker.workerId, lane, answered },
+      () => Promise.reject(lost),
+      signal,
+    );
+    await expect(end).rejects.toMatchObject({ code: 'ASSIGNMENT_EXPIRED' });
+    expect((await store.call(callId))?.view.state).toBe('settled');
   });
 
   it('is stopped where its store has lost that: told once more, its caller would run the tools twice', async () => {

@@ -73,7 +73,7 @@ describe('a call that waits too long', () => {
     });
     const other = await execute(bridge, commandIn('a'), { as: 'otherCaller', headers: waiting(20) });
     expect(other.text).toMatch(
-      /behind the setup of primary\/\.worktrees\/a, which runs since \d+ ms and may take 600000 ms/,
+      /behind the setup of primary\/\.worktrees\/a, which has run for \d+ ms and may take 600000 ms/,
     );
     expect(other.json).toMatchObject({
       waitedFor: { blockers: [{ operation: 'setup', state: 'running', boundMs: 600_000 }, {}] },

@@ -7,12 +7,10 @@ import { Bell } from './bell.js';
 import { bridgeStopping, forgotten, sentAway } from './never-started.js';
 import { callerGone, outcomeUnknown, resultOf } from './outcome.js';
 import { QueueTimeout } from './queue-timeout.js';
+import { recheckMs } from './recheck.js';
 import type { RevokedWorkers } from './revoked-workers.js';
 import { refusalError } from './worker-changed.js';
 import { newStopSignal } from './stop-signal.js';
-
-/** Every change rings; this is only the net beneath a ring that a store lost. */
-const recheckMs = 5_000;
 
 export interface DispatchSettings {
   readonly leaseTtlMs: number;
@@ -94,7 +92,7 @@ export class Dispatcher {
 
   /**
    * Resolves with the next pause or the end of a script that `enter` lets go on, with the results of those tool calls. It
-   * is cancelled with its caller.
+   * is cancelled with its caller. Where `enter` loses the store, the script may go on, so that it is seen through.
    */
   resumeScript(
     call: Pick<NewCall, 'callId' | 'workerId' | 'lane'> & { readonly answered: readonly string[] },
@@ -136,7 +134,10 @@ export class Dispatcher {
     const bell = new Bell();
     const follower = this.#store.follow(call.callId, call.workerId, bell.ring);
     try {
-      await enter();
+      await enter().catch((error: unknown) => {
+        // A script may go on all the same: whoever sent it once more would run what it did before twice.
+        if (call.answered === undefined || !isOutage(error)) throw error;
+      });
       return await this.#attendUntilOver({ call, patience, queueEndsAt, bell, follower });
     } finally {
       follower.stop();

@@ -38,11 +38,16 @@ const ended = (end: Extract<DurableView['stands'], { state: 'ended' }>['end']) =
   statusOf({ state: 'ended', end });
 
 describe('durableStatusOf', () => {
-  it('is queued while it waits, with its place; only own clients are told what it waits for', () => {
-    const stands: DurableView['stands'] = { state: 'waiting', waiting: { position: 3, blockers: [] } };
+  it('is queued while it waits, with its place; only own clients are told since when and what for', () => {
+    const stands: DurableView['stands'] = {
+      state: 'waiting',
+      sinceMs: 700,
+      waiting: { position: 3, blockers: [] },
+    };
     expect(statusOf(stands)).toMatchObject({ state: 'queued', queuePosition: 3 });
-    expect(statusOf(stands).waitingFor).toBeUndefined();
-    expect(statusOf(stands, 'own').waitingFor).toEqual(stands.waiting);
+    expect(statusOf(stands)).not.toHaveProperty('waitingFor');
+    expect(statusOf(stands)).not.toHaveProperty('sinceMs');
+    expect(statusOf(stands, 'own')).toMatchObject({ sinceMs: 700, waitingFor: stands.waiting });
   });
 
   it.each(['reserved', 'delivered', 'running', 'cancelling'] as const)('is admitted while %s', (state) => {
@@ -79,7 +84,7 @@ describe('durableStatusOf', () => {
       end: { how: 'withdrawn', why: 'deadline', waited },
     };
     expect(statusOf(stands)).toMatchObject({ state: 'failed', error: { code: 'WORKSPACE_QUEUE_TIMEOUT' } });
-    expect(statusOf(stands).error?.message).toMatch(/waited 10000 ms .* since 7000 ms/);
+    expect(statusOf(stands).error?.message).toMatch(/waited 10000 ms .* for 7000 ms/);
     expect(statusOf(stands).waitingFor).toBeUndefined();
     expect(statusOf(stands, 'own').waitingFor).toEqual(waited.waitedFor);
   });

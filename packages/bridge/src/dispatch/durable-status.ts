@@ -36,7 +36,12 @@ export function durableStatusOf(
   };
   switch (stands.state) {
     case 'waiting':
-      return { ...known, state: 'queued', queuePosition: stands.waiting.position };
+      return {
+        ...known,
+        state: 'queued',
+        queuePosition: stands.waiting.position,
+        ...(generation === 'own' ? { sinceMs: stands.sinceMs } : {}),
+      };
     case 'reserved':
     case 'delivered':
     case 'running':

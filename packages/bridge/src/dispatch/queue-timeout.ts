@@ -37,7 +37,7 @@ function sentenceOf(lane: Lane, waitedMs: number, { blockers, lacking }: Waiting
     const more = others === 0 ? '' : `, and ${others} more`;
     return `${waited} behind ${blockerText(first)}${more}.`;
   }
-  return lacking === undefined ? `${waited}.` : `${waited}; ${lackingTexts[lacking]}.`;
+  return `${waited}; ${lacking === undefined ? 'its worker did not take it' : lackingTexts[lacking]}.`;
 }
 
 const lackingTexts: Readonly<Record<NonNullable<WaitingReason['lacking']>, string>> = {
@@ -49,11 +49,11 @@ const lackingTexts: Readonly<Record<NonNullable<WaitingReason['lacking']>, strin
 function blockerText({ lane, ageMs, state, callId, operation, boundMs }: Blocker): string {
   if (operation === 'setup') {
     const bound = boundMs === undefined ? '' : ` and may take ${boundMs} ms`;
-    const does = state === 'running' ? 'runs' : 'waits';
-    return `the setup of ${shortLane(lane)}, which ${does} since ${ageMs} ms${bound}`;
+    const has = state === 'running' ? 'has run' : 'has waited';
+    return `the setup of ${shortLane(lane)}, which ${has} for ${ageMs} ms${bound}`;
   }
   const name = callId === undefined ? 'a call' : `call ${callId}`;
-  return `${name} ${state} in ${shortLane(lane)} since ${ageMs} ms`;
+  return `${name} ${state} in ${shortLane(lane)} for ${ageMs} ms`;
 }
 
 function shortLane(lane: Lane): string {

@@ -3,10 +3,8 @@ import { CodelanesError } from '@codelanes/protocol';
 import type { Fetched, RegistrationFence, SchedulerStore, Settled, WorkerFence } from '../scheduler/store.js';
 import { Bell } from './bell.js';
 import type { Connection } from './connection.js';
+import { recheckMs } from './recheck.js';
 import { newStopSignal } from './stop-signal.js';
-
-/** Every assignment rings; this is only the net beneath a ring that a store lost. */
-const recheckMs = 5_000;
 
 export interface Polled {
   /** How long the poll was held before it fetched what it brings; never more than it was. */

@@ -69,12 +69,16 @@ async function submitted(request: FastifyRequest, context: RouteContext): Promis
   const { workerId: named, callId: proposed, queueWaitMs } = executeHeadersOf(request.headers);
   const sent = parse(workspaceToolRequestSchema, request.body, 'body');
   const principal = principalOf(request);
+  // By what was sent: in which lane that lies may be another one when it is sent again.
+  const workAt = (workerId: string) => {
+    const fingerprint = fingerprintOfWork({ workerId, queueWaitMs, request: sent });
+    return { fingerprint, callId: proposed ?? callIdOfWork({ principal, requestId, fingerprint }) };
+  };
   const make = (worker: ChosenWorker): NewDurableRequest => {
     const { workerId, capabilities } = worker;
     const { request: toolRequest, pathPrefix } = context.laneRouting.laneRequestOf(capabilities, sent);
     assertAdvertised(capabilities, toolRequest);
-    const fingerprint = fingerprintOfWork({ workerId, queueWaitMs, request: toolRequest });
-    const callId = proposed ?? callIdOfWork({ principal, requestId, fingerprint });
+    const { fingerprint, callId } = workAt(workerId);
     const terms = { ...worker, principal, callId, trace: traceOf(request), pathPrefix };
     return { requestId, fingerprint, queueWaitMs, call: newCallOf(toolRequest, terms) };
   };
@@ -83,7 +87,16 @@ async function submitted(request: FastifyRequest, context: RouteContext): Promis
     if (reply.ok) return reply.view;
     throw refusalError(reply);
   };
-  return enterAtChosenWorker(context, request, { named, make, enter });
+  const isSame = ({ workerId, callId }: DurableView): boolean =>
+    callId === workAt(workerId).callId && (named === undefined || named === workerId);
+  try {
+    return await enterAtChosenWorker(context, request, { named, make, enter });
+  } catch (error) {
+    // One that was taken in before may have run: it is not refused for what its worker is by now.
+    const before = await durable.view(principal, requestId);
+    if (before !== undefined && isSame(before)) return before;
+    throw error;
+  }
 }
 
 /** @throws CodelanesError `DURABLE_REQUESTS_NOT_OFFERED` */

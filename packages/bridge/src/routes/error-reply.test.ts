@@ -57,15 +57,18 @@ describe('the reply to a queue time-out', () => {
     const sentence = (waitedFor: WaitingReason) => new QueueTimeout(own, 100, waitedFor).message;
     expect(sentence({ blockers: [other, other], position: 1 })).toBe(
       'The call did not start: it waited 100 ms for lane primary behind a call running in primary/.worktrees/a ' +
-        'since 40 ms, and 1 more.',
+        'for 40 ms, and 1 more.',
     );
     const setup = { ...other, operation: 'setup' as const, boundMs: 600_000 };
     expect(sentence({ blockers: [other, setup], position: 1 })).toBe(
       'The call did not start: it waited 100 ms for lane primary behind the setup of primary/.worktrees/a, ' +
-        'which runs since 40 ms and may take 600000 ms, and 1 more.',
+        'which has run for 40 ms and may take 600000 ms, and 1 more.',
     );
     expect(sentence({ blockers: [], lacking: 'slots', position: 3 })).toBe(
       'The call did not start: it waited 100 ms for lane primary; every command slot of the worker is taken.',
+    );
+    expect(sentence({ blockers: [], position: 1 })).toBe(
+      'The call did not start: it waited 100 ms for lane primary; its worker did not take it.',
     );
   });
 

@@ -7,7 +7,6 @@ const frameworkErrorSchema = z.object({ code: z.string(), statusCode: z.int() })
 /** What the HTTP framework refuses, in sentences that say what was expected instead. */
 const faults: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'header content-type: expected application/json',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'body: expected a JSON value, and it is empty',
   FST_ERR_CTP_INVALID_JSON_BODY: 'body: expected JSON',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'header content-length: it does not match the body',
   FST_ERR_MAX_PARAM_LENGTH: 'path: an id is longer than any id may be',

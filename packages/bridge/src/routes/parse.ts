@@ -55,5 +55,10 @@ function faultAt(issue: z.core.$ZodIssue, place: string): string {
   }
   // Of several forms the first one is the usual one; that none fits would say nothing.
   const usual = issue.code === 'invalid_union' ? issue.errors[0]?.[0] : undefined;
-  return usual === undefined ? `${field}: ${issue.message}` : faultAt(usual, field);
+  return usual === undefined ? `${field}: ${inWords(issue.message)}` : faultAt(usual, field);
+}
+
+/** The library's words for what was left out are of its language. */
+function inWords(message: string): string {
+  return message.replace(/^Invalid input: (expected .+), received undefined$/, '$1, and it is missing');
 }

@@ -52,7 +52,12 @@ export interface DurableView {
   readonly request: WorkspaceToolRequest;
   readonly pathPrefix?: string | undefined;
   readonly stands:
-    | { readonly state: Extract<CallState, 'waiting'>; readonly waiting: WaitingReason }
+    | {
+        readonly state: Extract<CallState, 'waiting'>;
+        /** Milliseconds since it began to wait, or came back to its place. */
+        readonly sinceMs: number;
+        readonly waiting: WaitingReason;
+      }
     | { readonly state: Extract<CallState, 'reserved' | 'delivered' | 'running' | 'cancelling'> }
     | { readonly state: 'ended'; readonly end: CallEnd };
 }

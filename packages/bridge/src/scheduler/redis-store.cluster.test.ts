@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DurableView, SubmittedRequest } from './durable-requests.js';
 import { ManualClock } from './manual-clock.js';
 import { RedisStore } from './redis-store.js';
 import { defaultSchedulerSettings } from './scheduler-settings.js';
 import type { Refused } from './store.js';
+import { anyCapacities } from './testing/arbitrary-calls.js';
+import { onceHeard } from './testing/once-heard.js';
 import { RedisCluster } from './testing/redis-cluster.js';
+import { anyLife, liveThrough, settingsOfLife } from './testing/two-lives.js';
 import { WorkerAtStore } from './testing/worker-at-store.js';
 
 const a = ['primary', 'worktree:a'] as const;
@@ -24,6 +28,7 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
   const clock = new ManualClock();
   const open: RedisStore[] = [];
   let bridge: RedisStore;
+  let lives = 0;
 
   function another(): RedisStore {
     const store = new RedisStore({
@@ -80,17 +85,21 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
     const other = another();
     const worker = new WorkerAtStore({ store: bridge, clock }, 'woken');
     await worker.register();
-    const rings: string[] = [];
-    other.onWorker('woken', () => rings.push('worker'));
-    const callId = await worker.submit(a);
-    await vi.waitFor(() => {
-      expect(rings).toContain('worker');
-    }, 40_000);
-    other.onCall(callId, () => rings.push('call'));
-    await worker.fetch();
-    await vi.waitFor(() => {
-      expect(rings).toContain('call');
-    }, 40_000);
+    let rings = 0;
+    const ring = () => (rings += 1);
+    const ringing = async <T>(act: () => Promise<T>): Promise<T> => {
+      const before = rings;
+      const came = await act();
+      await vi.waitFor(() => {
+        expect(rings).toBeGreaterThan(before);
+      }, 40_000);
+      return came;
+    };
+    other.onWorker('woken', ring);
+    await onceHeard(other, worker, b);
+    const callId = await ringing(() => worker.submit(a));
+    await ringing(() => Promise.resolve(other.onCall(callId, ring)));
+    await ringing(() => worker.fetch());
   });
 
   it('asks for the setup of a lane once, whichever bridge hears of it, and any of them can cancel it', async () => {
@@ -153,6 +162,25 @@ describe('the redis store on a Redis Cluster of three nodes', () => {
       end: { how: 'withdrawn', why: 'deadline' },
     });
   });
+
+  it('[T73] [T74] goes through any life as the reference says', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLife, anyCapacities, async (life, capacities) => {
+        lives += 1;
+        const ownClock = new ManualClock();
+        const store = new RedisStore({
+          address: { clusterUrls: cluster.urls },
+          prefix: `life-${lives}`,
+          settings: { ...defaultSchedulerSettings, ...settingsOfLife },
+          times: { bridgeSilentMs: 1e9 },
+          simulatedTime: ownClock,
+        });
+        open.push(store);
+        await liveThrough({ store, clock: ownClock }, life, capacities);
+      }),
+      { numRuns: 3 },
+    );
+  }, 240_000);
 
   it('does what is due at its time', async () => {
     const worker = new WorkerAtStore({ store: bridge, clock }, 'due');

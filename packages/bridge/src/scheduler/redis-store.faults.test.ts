@@ -220,6 +220,33 @@ describe('bridges that share a Redis', () => {
       }, waitMs);
     });
 
+    it.each(['worker:strange', 'worker:waiting >%ff', 'worker:waiting >'])(
+      'tells "%s", which only another version may understand, look for themselves',
+      async (strange) => {
+        const store = bridge();
+        const worker = await workerAt(store);
+        const call = worker.newCall(a);
+        const rings: unknown[] = [];
+        const follower = store.follow(call.callId, 'worker', () => rings.push('ring'));
+        await store.submit(call);
+        await worker.fetch();
+        await vi.waitFor(async () => {
+          expect(await follower.progress()).toMatchObject({ state: 'delivered' });
+        }, waitMs);
+        const before = rings.length;
+        const told = strange.replace('worker', call.callId);
+        await server.ask((client) => client.publish(`${prefix}:{worker}:news`, ` * ${told}`));
+        await vi.waitFor(() => {
+          expect(rings.length).toBeGreaterThan(before);
+        }, waitMs);
+        expect(await follower.progress()).toMatchObject({ state: 'delivered' });
+        await worker.settle(call.callId);
+        await vi.waitFor(async () => {
+          expect(await follower.progress()).toMatchObject({ how: 'settled' });
+        }, waitMs);
+      },
+    );
+
     it('crashes and comes back with its log keep queue, leases and results', async () => {
       const worker = await workerAt(bridge());
       const ended = await worker.run(a);
@@ -256,25 +283,6 @@ describe('bridges that share a Redis', () => {
         await Promise.all([old.stop(), replica.stop()]);
       }
     }, 120_000);
-
-    it('has a clock that goes back count from the latest time that it had told', async () => {
-      const [late, early] = [new ManualClock(), new ManualClock()];
-      late.advance(20_000);
-      const [one, other] = [late, early].map((simulatedTime) => {
-        const address = { url: server.url };
-        const store = new RedisStore({ address, prefix, times: { bridgeSilentMs: 1e9 }, simulatedTime });
-        open.push(store);
-        return store;
-      });
-      if (one === undefined || other === undefined) throw new Error('two bridges were started');
-      const worker = await workerAt(one);
-      const runs = await worker.run(a);
-      expect((await other.renew(worker.fence, [worker.lease(runs)])).ok).toBe(true);
-      late.advance(29_999);
-      expect(await worker.stateOf(runs)).toBe('running');
-      late.advance(1);
-      expect(await worker.stateOf(runs)).toBe('interrupted');
-    });
 
     it('cannot be reached say so, with a code that may be tried again', async () => {
       const store = bridge({ url: 'redis://127.0.0.1:1' });

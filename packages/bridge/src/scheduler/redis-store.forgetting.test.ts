@@ -197,6 +197,23 @@ it('[T71] whatever Redis forgets, nothing is stuck: every call ends, and no lane
   );
 }, 180_000);
 
+it('takes a start of the worker in again whose first registration was lost, and what it was handed meanwhile', async () => {
+  const clock = new ManualClock();
+  const store = new RedisStore({ address: { url: server.url }, prefix: 'in-again', simulatedTime: clock });
+  const worker = new WorkerAtStore({ store, clock });
+  await worker.register();
+  const callId = await worker.submit(lane);
+  await new ForgetfulRedis(server, 'in-again').forgetting(async () => {
+    await worker.restart();
+    expect((await worker.fetch()).calls).toEqual([callId]);
+  });
+  expect(await store.fetch(worker.registration)).toMatchObject({ error: { code: 'WORKER_FENCED' } });
+  expect(await worker.register({ holds: [worker.hold(callId)] })).toMatchObject({ ok: true });
+  expect(await worker.fetch()).toEqual({ calls: [], cancellations: [] });
+  expect(await worker.settle(callId)).toBe(true);
+  await store.close();
+});
+
 it('lets a script pause once more that went on in seconds which were lost', async () => {
   const clock = new ManualClock();
   const store = new RedisStore({ address: { url: server.url }, prefix: 'once-more', simulatedTime: clock });

@@ -213,6 +213,18 @@ describe.each([
     });
   });
 
+  it('counts a call as one that never ran which comes a while after an idle worker has asked a new Redis for work', async () => {
+    const simulatedTime = new ManualClock();
+    const worker = await workerAt(bridge({ simulatedTime }), simulatedTime);
+    await forgetting(() => Promise.resolve());
+    const moved = worker.at(bridge({ simulatedTime }));
+    expect((await onceReached(() => moved.fetch())).calls).toEqual([]);
+    simulatedTime.advance(20_000);
+    await moved.run(a);
+    const waits = await moved.submit(a);
+    expect(await moved.store.withdraw(waits, 'deadline')).toMatchObject({ withdrawn: true });
+  });
+
   describe('a script that had gone on in the seconds that were lost', () => {
     it('has lost its lease with them, and is paused again, until its worker says that it is not', async () => {
       const store = bridge();

@@ -162,10 +162,13 @@ export class RedisStore implements SchedulerStore {
       onEnd: (callId, end) => {
         this.#heard.hear(callId, { end });
       },
+      onUnreadable: () => {
+        this.#heard.forget();
+      },
     });
     for (const client of [commands, subscriber]) {
       client.on(client.isCluster ? '-node' : 'close', () => {
-        this.#heard.connectionLost();
+        this.#heard.forget();
       });
     }
     const parts = {

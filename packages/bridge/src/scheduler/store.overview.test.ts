@@ -117,9 +117,11 @@ describe.each(storesUnderTest)('what the $name store tells of its workers', ({ m
   });
 
   it('hands the trace of a call to its worker', async () => {
-    const call = { ...worker.newCall(a), trace: { requestId: 'r-1' } };
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const trace = { requestId: 'r-1', traceparent };
+    const call = { ...worker.newCall(a), trace };
     await worker.store.submit(call);
     const fetched = await worker.store.fetch(worker.registration);
-    expect(fetched).toMatchObject({ assignments: [{ callId: call.callId, requestId: 'r-1' }] });
+    expect(fetched).toMatchObject({ assignments: [{ callId: call.callId, ...trace }] });
   });
 });

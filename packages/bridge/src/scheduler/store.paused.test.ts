@@ -102,6 +102,22 @@ describe.each(storesUnderTest)('a script that waits for its tools at the $name s
     });
   });
 
+  it('goes on each time, whatever its tools came to looks like', async () => {
+    const script = await worker.pausedScript(a);
+    const parts = { request: { results: [], request: 1 }, results: { request: '"request":' } };
+    const came = [{ callId: 'call_1', result: { ...parts, 'a "request":': '\\"results":' } }];
+    for (let round = 1; round <= 3; round += 1) {
+      expect(await worker.store.resume(script, came)).toBe('resumed');
+      expect((await worker.fetch()).calls).toEqual([script]);
+      expect(worker.assignments.get(script)).toMatchObject({
+        executionMs: 1_000,
+        request: { results: came },
+      });
+      await worker.report('started', script);
+      expect(await worker.pause(script)).toBe(true);
+    }
+  });
+
   it('lets the very tool that it called have its lane, and waits for it after that', async () => {
     const script = await worker.pausedScript(a);
     const tool = await worker.submit(a);

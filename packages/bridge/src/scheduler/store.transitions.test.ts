@@ -79,7 +79,7 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
       expect(lanes).toEqual([a]);
     });
 
-    it('wakes whoever polls for the worker when something can be fetched, and nobody after that', async () => {
+    it('wakes whoever polls for the worker when something can be fetched or is to be stopped, and nobody after that', async () => {
       const rings: unknown[] = [];
       const off = worker.store.onWorker('worker', () => rings.push('ring'));
       const callId = await worker.submit(a);
@@ -88,10 +88,13 @@ describe.each(storesUnderTest)('a call at the $name store', ({ make }) => {
       await worker.fetch();
       await worker.settle(callId);
       await expect.poll(() => rings).toHaveLength(2);
+      const [second = ''] = (await worker.fetch()).calls;
+      await worker.store.cancel(second);
+      await expect.poll(() => rings).toHaveLength(3);
       off();
       await worker.submit(b);
       await Promise.resolve();
-      expect(rings).toHaveLength(2);
+      expect(rings).toHaveLength(3);
     });
 
     it('[L4] [L5] [L6] [L23] waits for its lane: siblings side by side, the checkout for both, both for the checkout', async () => {

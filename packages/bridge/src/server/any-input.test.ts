@@ -159,6 +159,20 @@ describe('what is no request of this bridge', () => {
   });
 });
 
+it('takes a request that says that it sends JSON and sends nothing for one without a body', async () => {
+  const sending = { as: 'caller', headers: { 'content-type': 'application/json' } } as const;
+  const asked = await lasting.send('/v1/workspace-tools/requests/there-is-none-such', {
+    ...sending,
+    method: 'DELETE',
+  });
+  expect(asked.json).toMatchObject({ code: 'REQUEST_NOT_FOUND' });
+  const execution = await bridge.send('/v1/workspace-tools/execute', { ...sending, method: 'POST' });
+  expect(execution.json).toMatchObject({
+    code: 'MALFORMED_REQUEST',
+    error: 'The request is malformed: body: expected object, and it is missing.',
+  });
+});
+
 describe('a malformed call', () => {
   it.each([
     ['an unknown key', { surprise: 1 }, /body.*"surprise"/],

@@ -88,3 +88,37 @@ describe('a bridge that has seen a worker', () => {
     expect((await more).status).toBe(200);
   });
 });
+
+describe('a durable request that was taken in', () => {
+  const path = '/v1/workspace-tools/requests';
+  const send = (bridge: TestBridge, workerId: string, body: object = commandBody()) => {
+    const headers = { ...naming(workerId), 'x-librechat-workspace-request-id': 'request-sent-again' };
+    return bridge.send(path, { as: 'caller', body, headers });
+  };
+
+  it('tells how it stands where it is sent again and its worker would not be let do it any more', async () => {
+    const worker = await TestWorker.registered(one);
+    expect((await send(other, 'worker-1')).status).toBe(202);
+    await worker.settleCommand(await worker.next(), 'hello');
+    const capabilities = testCapabilities();
+    const { operations } = capabilities.workspaceTools;
+    capabilities.workspaceTools.operations = operations.filter((name) => name !== 'execute_command');
+    await worker.register({ capabilities, takeOver: true });
+    const again = await send(one, 'worker-1');
+    expect(again).toMatchObject({ status: 202, json: { state: 'completed', result: { stdout: 'hello' } } });
+    expect((await send(one, 'worker-1', commandBody({ command: 'false' }))).json['code']).toBe(
+      'WORKER_MISMATCH',
+    );
+    expect((await send(one, 'worker-2')).json['code']).toBe('WORKER_OFFLINE');
+  });
+
+  it('does so where its worker was revoked', async () => {
+    await pairedAndSeen();
+    expect((await send(other, 'laptop')).status).toBe(202);
+    await one.send('/v1/bridge/workers/laptop/revoke', { as: 'admin', body: {} });
+    expect((await send(one, 'laptop')).json['requestId']).toBe('request-sent-again');
+    expect((await send(one, 'laptop', commandBody({ command: 'false' }))).json['code']).toBe(
+      'WORKER_OFFLINE',
+    );
+  });
+});

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CodelanesError } from '@codelanes/protocol';
 import type { FastifyBaseLogger } from 'fastify';
 import { RedisRequestNames } from '../dispatch/redis-request-names.js';
 import { MemoryRequestNames, type RequestNames } from '../dispatch/request-names.js';
@@ -8,10 +10,15 @@ import { RedisPairingStore } from '../pairing/redis-pairing-store.js';
 import type { DurableRequests } from '../scheduler/durable-requests.js';
 import { MemoryStore } from '../scheduler/memory-store.js';
 import { RedisStore } from '../scheduler/redis-store.js';
+import { storeUnavailable } from '../scheduler/redis/unavailable.js';
 import type { SchedulerStore } from '../scheduler/store.js';
 import type { SchedulerSettings } from '../scheduler/scheduler-settings.js';
 import { SystemClock } from '../scheduler/system-clock.js';
 import type { PairingOptions, StoreChoice } from './bridge-options.js';
+
+/** The client gives up a Redis alone before that; it would ask the nodes of a cluster for ever. */
+const reachedWithinMs = 15_000;
+const notLetIn = /^(NOAUTH|WRONGPASS|NOPERM)\b/;
 
 export interface OpenedStore {
   readonly store: SchedulerStore;
@@ -41,16 +48,21 @@ export async function openStore(
     return { store, durable: undefined, pairings, names: new MemoryRequestNames() };
   }
   const address = typeof choice.url === 'string' ? { url: choice.url } : { clusterUrls: choice.url };
+  const opening = new AbortController();
+  let fault: Error | undefined;
   const onError = (error: Error) => {
+    fault = nodeFaultOf(error);
+    // Asked again, it would say the same.
+    if (fault.message.includes('cluster support disabled')) opening.abort();
     log.warn({ err: error }, 'the connection to Redis has a fault; it is made again');
   };
   const { prefix, bridgeSilentMs } = choice;
   const store = new RedisStore({ address, prefix, settings, times: { bridgeSilentMs }, onError });
   try {
-    await store.ready();
+    await inTime(store.ready(), opening);
   } catch (error) {
     await store.close();
-    throw error;
+    throw startFailure(error, fault);
   }
   // Addresses without what stands before @: it may be a password.
   const hosts = [choice.url].flat().map((url) => new URL(url).host);
@@ -58,4 +70,32 @@ export async function openStore(
   const pairings = new RedisPairingStore(address, choice.prefix, onError);
   const names = new RedisRequestNames(address, choice.prefix, onError);
   return { store, durable: store.durable, pairings, names };
+}
+
+/** Waits until the time is over, or until there is nothing to wait for any more. */
+async function inTime(ready: Promise<void>, opening: AbortController): Promise<void> {
+  const over = delay(reachedWithinMs, undefined, { signal: opening.signal }).catch(() => undefined);
+  const late = over.then(() => {
+    throw storeUnavailable(new Error('nothing answered in time'));
+  });
+  try {
+    await Promise.race([ready, late]);
+  } finally {
+    opening.abort();
+  }
+}
+
+/** Why the store cannot be reached, in the words of the connection that failed last. */
+function startFailure(error: unknown, fault: Error | undefined): unknown {
+  if (!(error instanceof Error)) return error;
+  const isAway = CodelanesError.is(error) && error.cause instanceof Error;
+  const why = notLetIn.test(error.message) ? error : isAway ? fault : undefined;
+  return why === undefined
+    ? error
+    : storeUnavailable(new Error(why.message.replace(/\.$/, ''), { cause: error }));
+}
+
+/** Of a cluster what one of its nodes said: that all have failed says nothing. */
+function nodeFaultOf(fault: Error): Error {
+  return 'lastNodeError' in fault && fault.lastNodeError instanceof Error ? fault.lastNodeError : fault;
 }

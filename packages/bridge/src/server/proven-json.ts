@@ -6,12 +6,12 @@ export function parseProvenJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (request.proof === null) {
-      void parseJson(request, body.toString('utf8'), done);
-      return;
-    }
-    prove(request, body).then(() => {
-      void parseJson(request, body.toString('utf8'), done);
-    }, done);
+    const read = () => {
+      // Many clients say that they send JSON also where they send nothing; who needs a body says what is missing.
+      if (body.length === 0) done(null, undefined);
+      else void parseJson(request, body.toString('utf8'), done);
+    };
+    if (request.proof === null) read();
+    else prove(request, body).then(read, done);
   });
 }

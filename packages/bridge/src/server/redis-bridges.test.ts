@@ -79,6 +79,8 @@ describe('two bridges of one Redis', () => {
     const own = { as: 'caller', headers: { 'x-codelanes-client': '1' } } as const;
     const seen = durableStatusSchema.parse((await other.send(path, own)).json);
     expect(seen.waitingFor?.blockers).toMatchObject([{ callId: first.callId }]);
+    expect(seen.queuePosition).toBe(1);
+    expect(seen.sinceMs).toBeGreaterThanOrEqual(0);
     expect(await other.send(path, { as: 'otherCaller' })).toMatchObject({
       status: 404,
       json: { code: 'REQUEST_NOT_FOUND' },
@@ -129,6 +131,10 @@ describe('two bridges of one Redis', () => {
       worktree: 'a',
       result: { paths: ['.worktrees/a/src/x.ts'] },
     });
+    // What it lies in has no lanes any more.
+    await routed.register({ takeOver: true });
+    const again = await other.send('/v1/workspace-tools/requests', { as: 'caller', body, headers });
+    expect(again).toMatchObject({ status: 202, json: { state: 'completed' } });
   });
 
   it('see a durable request through although the bridge that took it in stops meanwhile', async () => {

@@ -4,6 +4,7 @@ import { errorReply } from '../routes/error-reply.js';
 import { malformed } from '../routes/parse.js';
 
 const faults: Readonly<Record<string, string>> = {
+  HPE_INVALID_EOF_STATE: 'it ended before it was whole',
   HPE_HEADER_OVERFLOW: 'its headers are too large',
   ERR_HTTP_REQUEST_TIMEOUT: 'it did not arrive in time',
 };

@@ -249,6 +249,20 @@ describe('Session', () => {
     await run;
   });
 
+  it('registers again, once, where a poll is refused as that of an earlier start', async () => {
+    const asked: string[] = [];
+    const url = await bridge((route) => {
+      asked.push(route);
+      if (route === 'register') return { body: registered };
+      return { status: 409, body: { code: 'WORKER_FENCED', error: 'another start' } };
+    });
+    const { under, until } = session(url);
+    const run = under.run();
+    expect(await until('refused')).toMatchObject({ code: 'WORKER_FENCED' });
+    await run;
+    expect(asked).toEqual(['register', 'poll', 'register', 'poll']);
+  });
+
   it('closes only after everything that was to be said has been answered', async () => {
     const order: string[] = [];
     let failures = 2;

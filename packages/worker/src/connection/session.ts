@@ -26,6 +26,7 @@ export class Session {
   readonly #outbox: Outbox;
   #registration: (RegisterReply & { readonly registrationId: string }) | undefined;
   #takeOver: boolean;
+  #wasDisplaced = false;
   #closed: readonly ClosedSince[] = [];
   #polling: AbortController | undefined;
   #draining = false;
@@ -148,8 +149,11 @@ export class Session {
         this.#cancel(cancellations);
         for (const lane of expected ?? []) this.#emit({ kind: 'expected', lane });
       });
+      this.#wasDisplaced = false;
     } catch (error) {
-      if (!polling.signal.aborted) throw error;
+      if (polling.signal.aborted) return;
+      if (!this.#isDisplaced(error)) throw error;
+      this.#registerAgain();
     }
   }
 
@@ -263,6 +267,17 @@ export class Session {
     this.#registration = undefined;
     this.#polling?.abort();
     this.#wake?.();
+  }
+
+  /**
+   * Whether a poll was refused as that of an earlier start. The bridge may have lost that this one registered, or heard
+   * late of an earlier one: registering again tells, once until a poll is taken. No other start of this journal lives, as its lock is held here.
+   */
+  #isDisplaced(error: unknown): boolean {
+    const isFenced = error instanceof BridgeRefusal && error.code === 'WORKER_FENCED';
+    if (!isFenced || this.#wasDisplaced) return false;
+    this.#wasDisplaced = true;
+    return true;
   }
 
   #endIfFinal(error: unknown): boolean {

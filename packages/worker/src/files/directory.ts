@@ -9,6 +9,7 @@ import {
   readlinkSync,
   type BigIntStats,
 } from 'node:fs';
+import { basename } from 'node:path';
 import { FileRefusal, refusalOf } from './refusal.js';
 
 /** `O_PATH` of Linux, which Node does not name: a handle on a place, whatever stands there, without opening it. */
@@ -158,7 +159,7 @@ export class Directory {
         kind: kindOf(entry),
       }));
     } catch (error) {
-      throw refusalOf(error, '.');
+      throw refusalOf(error, basename(this.path()));
     }
   }
 

@@ -26,6 +26,9 @@ export function leaveRequest(folder: string, name: string, request: unknown): vo
   renameSync(written, join(folder, `${name}.json`));
 }
 
+/** How often a folder is looked at that cannot be watched, in milliseconds. */
+const lookEveryMs = 1_000;
+
 export interface RequestTaker<Request> {
   readonly schema: z.ZodType<Request>;
   readonly take: (request: Request) => void;
@@ -46,6 +49,7 @@ class RequestWatch<Request> {
   readonly #folder: string;
   readonly #taker: RequestTaker<Request>;
   #watcher: FSWatcher | undefined;
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(folder: string, taker: RequestTaker<Request>) {
     this.#folder = folder;
@@ -57,17 +61,26 @@ class RequestWatch<Request> {
     this.#watch();
     return () => {
       this.#watcher?.close();
+      clearInterval(this.#looking);
     };
   }
 
   #watch(): void {
-    const watcher = watch(this.#folder, (_, name) => {
-      // Of its own end a folder tells with its own name, which no request has.
-      if (name === basename(this.#folder)) this.#watchAnew();
-      else this.#look();
-    });
-    watcher.on('error', this.#taker.onError);
-    this.#watcher = watcher;
+    try {
+      const watcher = watch(this.#folder, (_, name) => {
+        // Of its own end a folder tells with its own name, which no request has.
+        if (name === basename(this.#folder)) this.#watchAnew();
+        else this.#look();
+      });
+      watcher.on('error', this.#taker.onError);
+      this.#watcher = watcher;
+    } catch {
+      // The system has no more watches to give, which other programs of this user may have taken.
+      const look = () => {
+        this.#look();
+      };
+      this.#looking ??= setInterval(look, lookEveryMs).unref();
+    }
     this.#look();
   }
 

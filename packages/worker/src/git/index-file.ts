@@ -1,5 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs';
 import type { Directory } from '../files/directory.js';
+import { FileRefusal, refusalOf } from '../files/refusal.js';
 import { findEntries, type IndexEntry } from './index-entries.js';
 import type { HashBytes } from './split-index.js';
 
@@ -32,6 +33,10 @@ function readIndex(git: Directory, name: string): Buffer | 'missing' | undefined
   try {
     if (entry.kind !== 'file' || entry.stats.size > readableIndexBytes) return undefined;
     return readFileSync(`/proc/self/fd/${entry.fd}`);
+  } catch (error) {
+    // Closed to the worker.
+    if (refusalOf(error, name) instanceof FileRefusal) return undefined;
+    throw error;
   } finally {
     closeSync(entry.fd);
   }

@@ -43,6 +43,10 @@ export class AppendFile {
     return this.#size;
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   append(line: string): Promise<void> {
     // The number of a closed descriptor may be another file's by now.
     if (this.#closed) return Promise.reject(new Error('This file is closed.'));
@@ -52,8 +56,9 @@ export class AppendFile {
     });
   }
 
-  /** Waits for what was appended, then closes. */
+  /** Waits for what was appended, then closes; once. */
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     await this.#flushing;
     closeSync(this.#fd);

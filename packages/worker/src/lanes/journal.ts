@@ -45,6 +45,7 @@ export class Journal {
   #file: AppendFile;
   #compactAt: number;
   #compacting: Promise<void> | undefined;
+  #isOver = false;
 
   private constructor(
     id: string,
@@ -119,6 +120,7 @@ export class Journal {
   }
 
   async close(): Promise<void> {
+    this.#isOver = true;
     await this.#compacting;
     await this.#file.close();
     this.#folder.close();
@@ -145,6 +147,8 @@ export class Journal {
     // No gap between the last look and the append: a compaction that began in it would close the file.
     while (this.#compacting !== undefined) await this.#compacting;
     try {
+      // A compaction may have found no descriptor for the new file.
+      if (this.#file.isClosed && !this.#isOver) this.#file = new AppendFile(this.#path);
       await this.#file.append(JSON.stringify(record));
     } catch (error) {
       if (record.kind !== 'end') this.#note({ kind: 'end', call: record.call, at: record.at });

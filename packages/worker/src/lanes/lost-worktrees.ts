@@ -88,12 +88,12 @@ function registration(checkout: OpenedCheckout, registry: Directory, id: string)
   }
 }
 
-/** What a look finds; something else where the checkout does not verify. */
+/** What a look finds; something else where the checkout does not verify, or is closed to the worker. */
 function ofVerified<T>(otherwise: T, look: () => T): T {
   try {
     return look();
   } catch (error) {
-    if (CodelanesError.is(error)) return otherwise;
+    if (CodelanesError.is(error) || error instanceof FileRefusal) return otherwise;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { MachineLock } from './machine-lock.js';
 import { rootKey } from './root-lock.js';
@@ -57,5 +58,21 @@ it('refuses to start beside a stopped worker that cannot say what it holds, and 
     (await MachineLock.take(another(8n), place('/beside-stopped'))).close();
   } finally {
     holder.kill('SIGKILL');
+  }
+});
+
+it('asks a worker again that hangs up, as one does that may open no more files for a while', async () => {
+  const name = `\0codelanes/root/${rootKey(another(10n))}`;
+  let asked = 0;
+  const holder = createServer((connection) => {
+    asked += 1;
+    connection.end(asked < 3 ? '' : place('/busy/repository'));
+  });
+  holder.listen(name);
+  await once(holder, 'listening');
+  try {
+    await expect(MachineLock.take(another(11n), place('/busy'))).rejects.toThrow(/which overlaps/);
+  } finally {
+    holder.close();
   }
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RootError } from '../environment/roots.js';
 import type { FileIdentity } from '../files/directory.js';
 import { liesIn } from '../files/lies-in.js';
@@ -10,6 +11,8 @@ import { rootKey } from './root-lock.js';
 const prefix = 'codelanes/root/';
 /** A busy machine may keep a worker that long from answering; a stopped one never does. */
 const answerWithinMs = 30_000;
+/** How soon one that hung up is asked again, in milliseconds. */
+const askAgainMs = 20;
 
 /**
  * The right of one worker of this machine to one root and all that lies in it, whatever state folder it keeps:
@@ -91,13 +94,21 @@ function heldNames(): string[] {
  * @throws {RootError} where it is there and says nothing.
  */
 async function askPath(name: string, withinMs: number): Promise<string> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const path = await answerOf(name, withinMs);
+    // One that may open no more files hangs up at once.
+    if (path !== '' || !heldNames().includes(name)) return path;
+    if (performance.now() >= end) throw silent();
+    await sleep(askAgainMs);
+  }
+}
+
+/** Empty where it hangs up. */
+async function answerOf(name: string, withinMs: number): Promise<string> {
   const connection = connect(`\0${name}`);
   connection.setTimeout(withinMs, () => {
-    connection.destroy(
-      new RootError(
-        'A worker of this machine does not say which folder it serves, which may be this one: it seems to be stopped. Let it go on (kill -CONT) or end it, then start this one again.',
-      ),
-    );
+    connection.destroy(silent());
   });
   try {
     return await text(connection);
@@ -105,4 +116,10 @@ async function askPath(name: string, withinMs: number): Promise<string> {
     if (error instanceof RootError) throw error;
     return '';
   }
+}
+
+function silent(): RootError {
+  return new RootError(
+    'A worker of this machine does not say which folder it serves, which may be this one: it seems to be stopped. Let it go on (kill -CONT) or end it, then start this one again.',
+  );
 }

@@ -82,6 +82,23 @@ describe('a quarantined lane', () => {
     expect(usableWhenTidied).toEqual([false]);
   });
 
+  it.each([
+    ['first', true],
+    ['last', false],
+  ])('waits for an operator where the doubt that no process settles came %s', async (_, doubtFirst) => {
+    const quarantine = await open();
+    const doubt = () => quarantine.add(a, 'The .git directory was exchanged during a call.', []);
+    if (doubtFirst) await doubt();
+    await quarantine.add(a, 'Process 7 is not gone.', [running(7)]);
+    if (!doubtFirst) await doubt();
+    alive.delete(7);
+    expect(await quarantine.recheck()).toEqual([]);
+    const { reason } = quarantine.blocks(a) ?? {};
+    expect(reason).toContain('The .git directory was exchanged during a call.');
+    expect(reason).toContain('Process 7 is not gone.');
+    expect(await quarantine.release(laneKey(a))).toBe(true);
+  });
+
   it('waits for an operator where no process is known to wait for', async () => {
     const quarantine = await open();
     await quarantine.add(root, 'The .git directory was exchanged during a call.', []);

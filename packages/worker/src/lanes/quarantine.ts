@@ -62,16 +62,14 @@ export class Quarantine {
     }
   }
 
-  /** Blocks a lane at once; resolves when that outlives the worker. A second reason adds its processes. */
+  /**
+   * Blocks a lane at once; resolves when that outlives the worker. A second reason adds its processes; where one of the
+   * reasons has none, the lane waits for an operator.
+   */
   async add(lane: readonly string[], reason: string, processes: readonly ProcessIdentity[]): Promise<void> {
     const key = laneKey(lane);
     const known = this.#lanes.get(key);
-    this.#lanes.set(key, {
-      lane,
-      reason,
-      since: known?.since ?? Date.now(),
-      processes: [...(known?.processes ?? []), ...processes],
-    });
+    this.#lanes.set(key, joined(known, { lane, reason, since: Date.now(), processes }));
     await this.#save();
   }
 
@@ -152,6 +150,17 @@ export class Quarantine {
     this.#writing = this.#writing.then(write, write);
     return this.#writing;
   }
+}
+
+function joined(known: QuarantinedLane | undefined, added: QuarantinedLane): QuarantinedLane {
+  if (known === undefined) return added;
+  const healsByItself = [known, added].every(({ processes }) => processes.length > 0);
+  return {
+    lane: known.lane,
+    since: known.since,
+    reason: known.reason.includes(added.reason) ? known.reason : `${known.reason} ${added.reason}`,
+    processes: healsByItself ? [...known.processes, ...added.processes] : [],
+  };
 }
 
 /** The lanes that are quarantined in a folder, which another process may have open. */

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { meetClosedFolders } from '../files/testing/closed-folders.js';
 import { pinCheckout, type CheckoutPin } from './checkout.js';
 import type { LaneCheck, LaneRefusal } from './lane-refusal.js';
 import { makeSampleRepository, type SampleRepository } from './testing/sample-repository.js';
@@ -80,6 +81,13 @@ describe('a linked worktree', () => {
     } finally {
       opened.close();
     }
+  });
+
+  it('is refused with the way out where its metadata is closed to the worker', () => {
+    meetClosedFolders();
+    chmodSync(at('.git/worktrees/a/logs'), 0);
+    expectRefused('metadata', 'chmod -R u+rwX');
+    chmodSync(at('.git/worktrees/a/logs'), 0o755);
   });
 
   it('[L12] starts no Git process while it is verified', () => {

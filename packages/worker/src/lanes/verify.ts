@@ -59,8 +59,19 @@ export function openWorktree(pin: CheckoutPin, name: string, expected?: Worktree
     return new Verification(checkout, name, opened).run(expected);
   } catch (error) {
     for (const one of opened.reverse()) one.close();
+    if (error instanceof FileRefusal) throw closedMetadata(name, error);
     throw error;
   }
+}
+
+/** What Git keeps of the worktree, or of its siblings, was taken from the worker by whoever may change it. */
+function closedMetadata(name: string, cause: FileRefusal): LaneRefusal {
+  return new LaneRefusal(
+    'worktree',
+    'metadata',
+    `The worktree "${name}" is refused: a folder beneath ".git/worktrees" cannot be looked through. To use it, let the worker's user read and enter it again (chmod -R u+rwX).`,
+    { cause },
+  );
 }
 
 class Verification {

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { worktreeNameSchema } from '@codelanes/protocol';
 import { Directory } from '../files/directory.js';
+import { FileRefusal } from '../files/refusal.js';
 import { openCheckout, type CheckoutPin } from './checkout.js';
 import { LaneRefusal } from './lane-refusal.js';
 import { openWorktree } from './verify.js';
@@ -32,34 +33,56 @@ export function listWorktrees(pin: CheckoutPin): ListedWorktrees {
   return { verified, refused };
 }
 
-/** Names beneath `<root>/.worktrees` that a call could send, sorted; whether they verify is not looked at. */
+/**
+ * Names beneath `<root>/.worktrees` that a call could send, sorted; whether they verify is not looked at.
+ *
+ * @throws {LaneRefusal} as `worktreeBirths`.
+ */
 export function worktreeNames(pin: CheckoutPin): string[] {
   return [...worktreeBirths(pin).keys()];
 }
 
-/** The same names, each with what tells its folder from an earlier one that bore it: the inode and when it was made. */
+/**
+ * The same names, each with what tells its folder from an earlier one that bore it: the inode and when it was made.
+ *
+ * @throws {LaneRefusal} `REGISTRATION_INVALID` where the checkout does not verify, or a command of it has closed the
+ *   folder of its worktrees to the worker.
+ */
 export function worktreeBirths(pin: CheckoutPin): ReadonlyMap<string, string> {
   const checkout = openCheckout(pin.root, pin);
   try {
-    const entry = checkout.directory.find('.worktrees');
-    if (entry === undefined) return new Map();
-    if (entry.kind !== 'directory') {
-      closeSync(entry.fd);
-      return new Map();
-    }
-    const folder = Directory.of(entry);
-    try {
-      const names = folder
-        .list()
-        .filter(({ name, kind }) => kind !== 'file' && worktreeNameSchema.safeParse(name).success)
-        .map(({ name }) => name)
-        .sort();
-      return new Map(names.map((name) => [name, birthOf(folder, name)]));
-    } finally {
-      folder.close();
-    }
+    return birthsIn(checkout.directory);
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    throw new LaneRefusal(
+      'checkout',
+      'worktree_folder',
+      `"${pin.root}/.worktrees" cannot be looked through: let the worker's user read and enter it again (chmod u+rwx).`,
+      { cause: error },
+    );
   } finally {
     checkout.close();
+  }
+}
+
+/** @throws {FileRefusal} */
+function birthsIn(checkout: Directory): ReadonlyMap<string, string> {
+  const entry = checkout.find('.worktrees');
+  if (entry === undefined) return new Map();
+  if (entry.kind !== 'directory') {
+    closeSync(entry.fd);
+    return new Map();
+  }
+  const folder = Directory.of(entry);
+  try {
+    const names = folder
+      .list()
+      .filter(({ name, kind }) => kind !== 'file' && worktreeNameSchema.safeParse(name).success)
+      .map(({ name }) => name)
+      .sort();
+    return new Map(names.map((name) => [name, birthOf(folder, name)]));
+  } finally {
+    folder.close();
   }
 }
 

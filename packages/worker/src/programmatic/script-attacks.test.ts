@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostProcesses } from '../lanes/processes.js';
 import { ScriptFixture } from './testing/script-fixture.js';
 
 let fixture: ScriptFixture;
@@ -83,5 +84,17 @@ describe('a script’s own processes', () => {
     expect(await other.resume([{ callId: 'call_001', result: 'mine' }])).toMatchObject({
       outcome: { stdout: 'mine\nother\n' },
     });
+  });
+
+  it('end with their script, and not with the worker, where an answer cannot be written', async () => {
+    const under = await fixture.prepare('touch begun; until [ -e go ]; do sleep 0.01; done; look_up "[" ');
+    const step = under.start();
+    await expect.poll(() => existsSync(inLane('begun'))).toBe(true);
+    // As on a disk that the script has filled.
+    fixture.lanes.host('rm -rf */own/results', fixture.scripts);
+    fixture.lanes.host('touch go', fixture.lanes.path('a'));
+    await expect(step).rejects.toMatchObject({ code: 'ENOENT' });
+    const left = under.records.filter(({ init }) => !hostProcesses.isGone(init));
+    expect([under.records.length, left]).toEqual([1, []]);
   });
 });

@@ -44,6 +44,7 @@ export class ToolChannel {
   #heard = 0;
   #resultBytes = 0;
   #wake: (() => void) | undefined;
+  #fault: { readonly error: unknown } | undefined;
 
   constructor(
     folder: Pick<ScriptFolder, 'calls' | 'requests' | 'results' | 'news'>,
@@ -56,17 +57,30 @@ export class ToolChannel {
     this.#requests = openSync(folder.requests, constants.O_RDWR | constants.O_NONBLOCK);
     this.#news = openSync(folder.news, constants.O_RDWR | constants.O_NONBLOCK);
     this.#socket = new Socket({ fd: this.#requests, readable: true, writable: false });
+    this.#socket.on('error', (error) => {
+      this.#fail(error);
+    });
     this.#socket.on('data', (chunk) => {
-      this.#hear(chunk);
+      try {
+        this.#hear(chunk);
+      } catch (error) {
+        this.#fail(error);
+      }
     });
   }
 
-  /** Resolves when a call waits. */
+  /**
+   * Resolves when a call waits.
+   *
+   * @throws what kept the worker from hearing or answering one, such as a full disk.
+   */
   async untilCalled(): Promise<void> {
-    if (this.#waiting.length > 0) return;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
+    if (this.#waiting.length === 0 && this.#fault === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#fault !== undefined) throw this.#fault.error;
   }
 
   /** Hears what is on the pipe already. After that, of a frozen script, every call that was made is known. */
@@ -104,6 +118,12 @@ export class ToolChannel {
     closeSync(this.#news);
     this.#calls.close();
     this.#results.close();
+  }
+
+  #fail(error: unknown): void {
+    this.#fault ??= { error };
+    this.#socket.pause();
+    this.#wake?.();
   }
 
   #hear(chunk: Uint8Array): void {

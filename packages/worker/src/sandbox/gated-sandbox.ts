@@ -86,10 +86,11 @@ export class GatedSandbox {
       this.#hasEnded = true;
     };
     this.#exited.then(onEnd, onEnd);
-    this.#spawned.initSaid.then(() => this.#findInit()).catch(() => undefined);
     this.#words = new EarlyWords(this.#spawned.stderr);
     this.#isReady = saysReady(this.#spawned, this.#exited);
-    this.#isReady.catch(() => undefined);
+    // Where nothing can be watched, the gate's word is the first that is heard of it.
+    for (const sign of [this.#spawned.initSaid, this.#isReady])
+      sign.then(() => this.#findInit()).catch(() => undefined);
   }
 
   /**

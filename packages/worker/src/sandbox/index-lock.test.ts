@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import { meetClosedFolders } from '../files/testing/closed-folders.js';
 import { clearIndexLock } from './index-lock.js';
 
 describe('clearing the index lock of a killed Git', () => {
@@ -33,6 +35,14 @@ describe('clearing the index lock of a killed Git', () => {
     writeFileSync(join(folder, 'git', 'index.lock'), '');
     expect(clearIndexLock(descriptor)).toBe(true);
     expect(existsSync(join(folder, 'git', 'index.lock'))).toBe(false);
+  });
+
+  it('leaves it where the killed command has closed the folder to the worker', () => {
+    meetClosedFolders();
+    writeFileSync(join(folder, 'git', 'index.lock'), '');
+    chmodSync(join(folder, 'git'), 0);
+    expect(clearIndexLock(descriptor)).toBe(false);
+    chmodSync(join(folder, 'git'), 0o755);
   });
 
   it('does nothing where there is none', () => {

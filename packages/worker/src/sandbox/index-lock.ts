@@ -13,7 +13,7 @@ export function hasIndexLock(gitDirectory: number): boolean {
 }
 
 /**
- * Removes the `index.lock` that a killed Git left in a lane's own Git directory; true if there was one. Call it only
+ * Removes the `index.lock` that a killed Git left in a lane's own Git directory; true if there was one that could be removed. Call it only
  * when every process of the lane's call is gone. Only a regular file of that very name is removed, and
  * nothing on the way is followed.
  *
@@ -27,7 +27,8 @@ export function clearIndexLock(gitDirectory: number): boolean {
     unlinkSync(directory.place('index.lock'));
     return true;
   } catch (error) {
-    if (error instanceof FileRefusal && error.fault === 'not_found') return false;
+    // Removed meanwhile, or closed to the worker by the very command.
+    if (error instanceof FileRefusal) return false;
     throw error;
   } finally {
     directory.close();

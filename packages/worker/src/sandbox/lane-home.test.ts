@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Directory } from '../files/directory.js';
 import { laneHome, removeRetiredHomes } from './lane-home.js';
+import { removeTree } from './remove-tree.js';
 
 let state: string;
 
@@ -59,6 +61,11 @@ it('removes what its commands closed, nested deeper than a path is long, and lin
 it('removes at the next start what an earlier worker had begun to remove', async () => {
   const home = laneHome(state, { lane: 'a', tree: '1' });
   mkdirSync(join(state, 'homes', `removed-${'0'.repeat(32)}`, 'cache'), { recursive: true });
+  const parent = Directory.open(join(state, 'homes'));
+  mkdirSync(join(state, 'homes', 'deep', 'deeper', 'deepest'), { recursive: true });
+  expect(removeTree(parent, 'deep', 1)).toBe(false);
+  parent.close();
+  expect(homes().length).toBeGreaterThan(2);
   await removeRetiredHomes(state);
   expect(homes().map((name) => join(state, 'homes', name))).toEqual([home]);
   await removeRetiredHomes(join(state, 'nothing'));

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder } from './remove-folder.js';
+import { movedUpPrefix } from './remove-tree.js';
 
 /** Whose home it is. */
 export interface HomeOwner {
@@ -34,7 +35,9 @@ export function laneHome(state: string, owner: HomeOwner): string {
 export async function removeRetiredHomes(state: string): Promise<void> {
   const homes = homesIn(state);
   if (!existsSync(homes)) return;
-  const retired = readdirSync(homes).filter((name) => name.startsWith(removedPrefix));
+  const retired = readdirSync(homes).filter(
+    (name) => name.startsWith(removedPrefix) || name.startsWith(movedUpPrefix),
+  );
   await Promise.all(retired.map((name) => removeFolder(join(homes, name))));
 }
 

@@ -82,20 +82,18 @@ function foldersIn(common: Directory, name: string): string[] {
 
 /** Paths, relative to the common directory, of what is neither file nor folder in one of its folders. */
 function socketsIn(common: Directory, segments: readonly string[]): string[] {
-  let folder: Directory;
+  let folder: Directory | undefined;
   try {
     folder = common.walk(segments);
-  } catch (error) {
-    // A sibling that was removed since it was listed has no socket.
-    if (error instanceof FileRefusal) return [];
-    throw error;
-  }
-  try {
     return folder
       .list()
       .filter(({ kind }) => kind === 'other')
       .map(({ name }) => [...segments, name].join('/'));
+  } catch (error) {
+    // A sibling that was removed since it was listed has no socket, and into one that is closed nobody gets.
+    if (error instanceof FileRefusal) return [];
+    throw error;
   } finally {
-    folder.close();
+    folder?.close();
   }
 }

@@ -3,6 +3,9 @@ import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import type { Directory } from '../files/directory.js';
 import { FileRefusal } from '../files/refusal.js';
 
+/** Begins the names of folders that were moved up and still are to be removed. */
+export const movedUpPrefix = 'codelanes-removed-';
+
 /**
  * Removes a folder with all that is in it, however deep: folders are moved up beside it first, so that neither
  * the length of a path nor the number of open files bounds it. Follows no link; names need not be text. `false`
@@ -38,7 +41,7 @@ export function removeTree(parent: Directory, name: string, most: number): boole
 }
 
 function movedUp(place: Buffer, parent: Directory): string {
-  const name = `codelanes-removed-${randomBytes(8).toString('hex')}`;
+  const name = `${movedUpPrefix}${randomBytes(8).toString('hex')}`;
   renameSync(place, parent.place(name));
   return name;
 }

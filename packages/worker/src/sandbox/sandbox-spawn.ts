@@ -80,27 +80,27 @@ interface Handover {
 function handOver({ policy, descriptors: opened }: SpawnOptions, first: number): Handover {
   const handed: Handed[] = [];
   const give = (each: Handed): number => first + handed.push(each) - 1;
+  const close = () => {
+    for (const { descriptor, as } of handed) if (as === 'text') closeSync(descriptor);
+  };
   const descriptors = new Map<string, number>();
   for (const name of descriptorNames(policy)) {
     const descriptor = opened.get(name);
     if (descriptor !== undefined) descriptors.set(name, give({ descriptor, as: 'place' }));
   }
-  const texts = new Map<string, number>();
-  for (const mount of policy.mounts) {
-    if (mount.kind === 'text')
-      texts.set(mount.path, give({ descriptor: unnamedFile(mount.text), as: 'text' }));
+  try {
+    const texts = new Map<string, number>();
+    for (const mount of policy.mounts) {
+      if (mount.kind === 'text')
+        texts.set(mount.path, give({ descriptor: unnamedFile(mount.text), as: 'text' }));
+    }
+    const program = systemCallFilter({ heldStill: policy.isHeldStill === true });
+    const filter = program === undefined ? undefined : give({ descriptor: unnamedFile(program), as: 'text' });
+    return { handed, descriptors, texts, filter, close };
+  } catch (error) {
+    close();
+    throw error;
   }
-  const program = systemCallFilter({ heldStill: policy.isHeldStill === true });
-  const filter = program === undefined ? undefined : give({ descriptor: unnamedFile(program), as: 'text' });
-  return {
-    handed,
-    descriptors,
-    texts,
-    filter,
-    close() {
-      for (const { descriptor, as } of handed) if (as === 'text') closeSync(descriptor);
-    },
-  };
 }
 
 function spawnAnew([file = '', ...words]: readonly string[], policy: Policy, handover: Handover): Spawned {
@@ -112,6 +112,8 @@ function spawnAnew([file = '', ...words]: readonly string[], policy: Policy, han
   stdio.push(...handover.handed.map(({ descriptor }) => descriptor));
   try {
     const child = spawn(file, words, { stdio, env: { ...policy.environment }, shell: false });
+    // Whoever waits for its exit hears of it; what was given no pipes is not waited for.
+    child.on('error', () => undefined);
     const listener = networked ? listenerOf(child) : undefined;
     return { child, ...pipesOf(child), ...startOf(status, handover), listener };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
@@ -53,13 +53,18 @@ describe('Standby', () => {
   });
 
   it('starts the next one only when nothing is being built, as long as another one is ready', async () => {
+    // From the beginning: a timer that runs already is not one that the test lets run.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const two = new Standby(findPerl(), 2);
     onTestFinished(() => {
       two.close();
       vi.useRealTimers();
     });
-    await expect.poll(() => two.ready).toBe(2);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await vi.waitFor(() => {
+      vi.runAllTimers();
+      expect(two.ready).toBe(2);
+    }, 30_000);
+    vi.runAllTimers();
     const started = descendantsOf(process.pid).length;
     const building = takeOne(two);
     vi.runAllTimers();
@@ -125,6 +130,36 @@ describe('Standby', () => {
       expect(each.ready).toBe(0);
       each.close();
     }
+  });
+
+  it('goes on where the machine starts no process for a while', async () => {
+    const perl = join(fixture.folder, 'perl');
+    const later = new Standby(perl, 1);
+    onTestFinished(() => {
+      later.close();
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    symlinkSync(findPerl() ?? '', perl);
+    expect(later.take()).toBeUndefined();
+    await expect.poll(() => later.ready).toBe(1);
+  });
+
+  it('goes on where there is no room for temporary files for a while', async () => {
+    await untilReady();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    vi.stubEnv('TMPDIR', '/nowhere');
+    takeOne(standby).gate.destroy();
+    vi.runAllTimers();
+    expect(standby.ready).toBe(0);
+    vi.unstubAllEnvs();
+    standby.take();
+    vi.runAllTimers();
+    await vi.waitFor(() => {
+      expect(standby.ready).toBe(1);
+    }, 30_000);
   });
 
   it('gives nothing out when it is closed', async () => {

@@ -91,16 +91,19 @@ export class Standby {
   /** One at a time: the worker has other work to do in between. */
   #start(): void {
     if (this.#perl === undefined || this.#isOver || this.#all.size >= this.#kept) return;
-    const status = unnamedFile('');
+    let status: number | undefined;
     try {
+      status = unnamedFile('');
       const child = spawn(this.#perl, standbyArguments(process.pid, status), {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe', status],
         env: {},
       });
+      // Where no process can be started, that is all that is said.
+      child.on('error', () => undefined);
       this.#follow({ child, ...pipesOf(child), status });
     } catch {
       // Whoever starts anew meets the same fault, and says so.
-      closeSync(status);
+      if (status !== undefined) closeSync(status);
     }
   }
 
@@ -110,7 +113,10 @@ export class Standby {
     child.unref();
     gate.unref();
     gate.on('error', () => undefined);
-    child.on('error', () => undefined);
+    child.once('error', () => {
+      // The machine may let the next one start.
+      if (this.#all.delete(standing)) closeSync(status);
+    });
     gate.once('data', () => {
       this.#ready.push(standing);
       this.#refillSoon();

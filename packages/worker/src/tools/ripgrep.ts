@@ -81,12 +81,12 @@ async function untilEnd(
   if (signal.aborted) stop();
   try {
     const paths = new PathStream(onPath);
-    child.stdout.on('data', (chunk: Buffer) => {
-      paths.push(chunk);
-    });
     await new Promise<void>((resolve, reject) => {
       child.once('error', (cause) => {
         reject(new RipgrepFailure('unavailable', 'Ripgrep could not be started.', { cause }));
+      });
+      child.stdout.on('data', (chunk: Buffer) => {
+        paths.push(chunk);
       });
       child.once('close', (_code, killedBy) => {
         if (killedBy === null) resolve();

@@ -1,15 +1,18 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { laneKey } from '@codelanes/protocol';
 import type { Assignment, Pause, Settlement } from '@codelanes/protocol';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import type { ToConnection } from '../connection/messages.js';
 import { noNetwork } from '../environment/network-policy.js';
 import type { RepositorySetup } from '../environment/setup.js';
-import { identityOf } from '../files/directory.js';
+import { Directory, identityOf } from '../files/directory.js';
+import { meetClosedFolders } from '../files/testing/closed-folders.js';
 import { findSetup, readSetupLog } from '../setup/listed-setups.js';
 import { requestRetry } from '../setup/retries.js';
+import { SetupStates } from '../setup/setup-states.js';
 import { CallDesk } from './call-desk.js';
 import { takeRoot, type ServedRoot } from './served-root.js';
 
@@ -236,6 +239,50 @@ describe('a lane whose repository has a setup', () => {
     expect(await settled(setupOf('new'))).toEqual(ready);
     desk.announceSetups();
     expect(reports()).toHaveLength(2);
+  });
+
+  it('lets the caller of a command hear, and others go on, that closed the folder of worktrees', async () => {
+    await serve('true');
+    meetClosedFolders();
+    const closing = await settled(command('chmod 0 .worktrees'));
+    expect(JSON.stringify(closing)).toContain('The lane is closed until that is settled.');
+    expect(await settled(command('true'))).toMatchObject({ error: { code: 'WORKSPACE_QUARANTINED' } });
+    for (const closed of root.quarantine.list()) await root.quarantine.release(laneKey(closed.lane));
+    const refused = await settled(command('true'));
+    expect(refused).toMatchObject({ status: 'rejected', error: { code: 'COMMAND_UNAVAILABLE' } });
+    expect(JSON.stringify(refused)).toContain('The checkout cannot be looked through');
+    fixture.host('chmod 755 .worktrees');
+    expect((await settled(command('true'))).status).toBe('fulfilled');
+  });
+
+  it('goes on when a sibling has closed what Git keeps of it', async () => {
+    await serve('true');
+    await settled(setupOf('a'));
+    meetClosedFolders();
+    fixture.host('chmod 0 .git/worktrees/b');
+    expect((await settled(command('git status', 'a'))).status).toBe('fulfilled');
+    fixture.host('chmod 755 .git/worktrees/b');
+  });
+
+  it('is not announced where its worktree cannot be looked at, and nothing else ends of that', async () => {
+    await serve('true');
+    await settled(command('git worktree add -q -b lane/new .worktrees/new'));
+    expect(reports()).toEqual([unready('new')]);
+    const look = vi.spyOn(Directory.prototype, 'child').mockImplementation(() => {
+      throw new Error('EIO: i/o error');
+    });
+    desk.announceSetups();
+    expect(look).toHaveBeenCalled();
+    expect([reports(), desk.failedSetups]).toEqual([[unready('new')], []]);
+  });
+
+  it('lets the caller hear whatever comes of the look at what its command has made', async () => {
+    await serve('true');
+    const look = vi.spyOn(SetupStates.prototype, 'look').mockImplementation(() => {
+      throw new Error('a fault of its own');
+    });
+    expect((await settled(command('true'))).status).toBe('fulfilled');
+    expect(look).toHaveBeenCalledOnce();
   });
 
   it('that was stopped in the middle is neither ready nor failed', async () => {

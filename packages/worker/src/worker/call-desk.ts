@@ -269,13 +269,22 @@ export class CallDesk {
     this.#holds.release(assignment.callId);
     this.#running.delete(assignment.callId);
     // Before the caller hears: what it sends next finds the setup of a new worktree ahead of it.
-    if (assignment.pool === 'command') this.#setups.lookBeneath(root, assignment.lane);
+    if (assignment.pool === 'command') this.#lookBeneath(root, assignment.lane, log);
     this.#settle(assignment, settlement, ranMs);
     const code = settlement.status === 'rejected' ? settlement.error.code : undefined;
     const how = settlement.status === 'paused' ? 'a call waits for its tools' : 'a call ended';
     log.info({ operation: assignment.request.operation, ranMs: Math.round(ranMs), code }, how);
     // The settlement of a call whose lease was lost tells the bridge nothing, or is never sent.
     this.freed();
+  }
+
+  /** Whatever the command left there, its caller gets the result. */
+  #lookBeneath(root: ServedRoot, lane: Lane, log: Logger): void {
+    try {
+      this.#setups.lookBeneath(root, lane);
+    } catch (error) {
+      log.error({ err: error }, 'what a command left in its lane could not be looked at');
+    }
   }
 
   /** Nothing of the call has begun: it keeps its place behind the setup that the bridge is to ask for. */

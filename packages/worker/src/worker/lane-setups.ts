@@ -149,8 +149,9 @@ export class LaneSetups {
 
   /** The lanes in which commands are refused because their setup has failed, as of now. */
   get failed(): readonly ClosedSince[] {
-    return this.#options.roots.flatMap((root) =>
-      root.repositories.flatMap((repository) => failedSetups(root, repository)),
+    const { roots, log } = this.#options;
+    return roots.flatMap((root) =>
+      root.repositories.flatMap((repository) => failedSetups(root, repository, log)),
     );
   }
 
@@ -210,7 +211,7 @@ export class LaneSetups {
     if (!repository.hasLanes) return;
     for (const name of states.wanted) {
       const lane = worktreeLaneOf(repository, name);
-      if (readinessOf(root, lane)?.state === 'unready') {
+      if (readinessOf(root, lane, this.#options.log)?.state === 'unready') {
         this.#options.report({ state: 'unready', lane, timeoutMs: states.setup.timeoutMs });
       } else states.noLongerWanted(name);
     }
@@ -248,25 +249,27 @@ function worktreeLaneOf(repository: ServedRepository, name: string): Lane {
   return laneSchema.parse([...repository.lane, `worktree:${name}`]);
 }
 
-function failedSetups(root: ServedRoot, repository: ServedRepository): ClosedSince[] {
+function failedSetups(root: ServedRoot, repository: ServedRepository, log: Logger): ClosedSince[] {
   if (!repository.hasLanes) return [];
   return (repository.setups?.failed ?? []).flatMap((name) => {
     const lane = worktreeLaneOf(repository, name);
-    const readiness = readinessOf(root, lane);
+    const readiness = readinessOf(root, lane, log);
     if (readiness?.state !== 'failed') return [];
     const { reason, endedAt } = readiness.record;
     return [{ lane, cause: 'failed_setup' as const, reason, since: endedAt }];
   });
 }
 
-/** A folder that does not verify as a worktree is no lane, and has no setup. */
-function readinessOf(root: ServedRoot, lane: Lane): Readiness | undefined {
+/** A folder that does not verify as a worktree is no lane, and has no setup; nor has what cannot be looked at. */
+function readinessOf(root: ServedRoot, lane: Lane, log: Logger): Readiness | undefined {
   let opened: OpenedLane;
   try {
     opened = openLane(root, lane);
   } catch (error) {
-    if (CodelanesError.is(error)) return undefined;
-    throw error;
+    // Whoever asks serves other lanes, too.
+    if (!CodelanesError.is(error))
+      log.error({ err: error, lane: describeLane(lane) }, 'a lane cannot be looked at');
+    return undefined;
   }
   try {
     const found = laneWithSetup(root, lane, opened);

@@ -111,11 +111,17 @@ export class Serving {
       });
     }
     this.#tellClosed();
-    this.#watches = [
-      ...roots.map((root) => this.#watchQuarantine(root)),
-      ...roots.map((root) => this.#watchReleases(root)),
-      this.#desk.watchSetups(),
-    ];
+    try {
+      this.#watches = [
+        ...roots.map((root) => this.#watchQuarantine(root)),
+        ...roots.map((root) => this.#watchReleases(root)),
+        this.#desk.watchSetups(),
+      ];
+    } catch (error) {
+      // Else its thread would be offered calls that nobody takes.
+      void this.#connection.terminate();
+      throw error;
+    }
   }
 
   /**

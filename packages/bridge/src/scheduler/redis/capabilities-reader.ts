@@ -7,8 +7,12 @@ interface Known {
   readonly capabilitiesId: string;
 }
 
+/** Workers whose latest capabilities are kept. */
+const keptWorkers = 1_000;
+
 /** Reads what workers can do; the same text, which is asked for again and again, is parsed once. */
 export class CapabilitiesReader {
+  /** The oldest first. */
   readonly #latest = new Map<string, { readonly text: string; readonly known: Known }>();
 
   /** @throws ZodError where the text is no capabilities. */
@@ -17,7 +21,10 @@ export class CapabilitiesReader {
     if (latest?.text === text) return latest.known;
     const capabilities = capabilitiesSchema.parse(JSON.parse(text));
     const known = { capabilities, capabilitiesId: createHash('sha1').update(text).digest('hex') };
+    this.#latest.delete(workerId);
     this.#latest.set(workerId, { text, known });
+    const [oldest] = this.#latest.keys();
+    if (this.#latest.size > keptWorkers && oldest !== undefined) this.#latest.delete(oldest);
     return known;
   }
 }

@@ -35,7 +35,7 @@ it('tells nothing that was heard before a connection was lost', () => {
   const heard = new HeardCalls();
   const { take } = heard.follow('call');
   heard.hear('call', { state: 'delivered' });
-  heard.connectionLost();
+  heard.forget();
   expect(take()).toBeUndefined();
 });
 

@@ -50,7 +50,7 @@ export class HeardCalls {
   }
 
   /** It is not known any more whether that is how things are. */
-  connectionLost(): void {
+  forget(): void {
     for (const followers of this.#calls.values()) {
       for (const call of followers) call.unread = undefined;
     }

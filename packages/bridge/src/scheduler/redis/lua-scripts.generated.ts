@@ -776,8 +776,10 @@ function store.wasPausedUnder(call, token)
   return told and string.sub(told, 1, #token + 1) == token .. '|'
 end
 function store.headOfBody(body)
-  local at = string.find(body, '"request":', 1, true) or string.find(body, '"results":', 1, true)
-  return at and string.sub(body, 1, at - 1) or body
+  local past = #body + 1
+  local request = string.find(body, '"request":', 1, true) or past
+  local results = string.find(body, '"results":', 1, true) or past
+  return string.sub(body, 1, math.min(request, results) - 1)
 end
 function store.toPaused(call, token, said, keptFor)
   local before = call.pause ~= '' and store.pauseOf(call).away or 0
@@ -1110,7 +1112,10 @@ end
 for id in string.gmatch(worker.untold, '([^,]+),') do reply[#reply + 1] = id end
 worker.untold = ''
 if #reserved > 0 then worker.fetched = seed end
-if #reserved == 0 then store.forget(16) end
+if #reserved == 0 then
+  store.forget(16)
+  store.lookAtHistory()
+end
 somethingToFetch = false
 return store.finish(reply)
 end`;
@@ -1266,7 +1271,9 @@ function store.tellRequest(reply, request)
   local call = request.call
   local body = store.callField(call.id .. ':b') or ''
   for _, value in ipairs({ call.id, request.queueWait, body, call.state }) do reply[#reply + 1] = value end
-  if call.state == 'waiting' then store.tellReason(reply, call)
+  if call.state == 'waiting' then
+    reply[#reply + 1] = tostring(math.floor(worker.now - call.since))
+    store.tellReason(reply, call)
   elseif ended[call.state] then
     reply[#reply + 1] = store.callField(call.id .. ':e')
   end
@@ -1306,7 +1313,7 @@ end`;
 export const luaScripts = {
   batch: {
     keys: 7,
-    sha1: '24877ed36690ab151ad3cc3c0c881cf06ee8822c',
+    sha1: 'b5017ece3e8ce0534252e166791654b7ee5ad238',
     text: [
       given,
       worker,
@@ -1353,7 +1360,7 @@ return replies`,
   },
   beat: {
     keys: 6,
-    sha1: 'ee6c4bc7dad4d1483b528554b21813b54788fbcc',
+    sha1: '85b2ee2400579fcd3c28dfced8f23bc56cedf915',
     text: [
       given,
       worker,
@@ -1381,7 +1388,7 @@ return store.finish({ 'OK', '', waits and '1' or '0' })`,
   },
   call: {
     keys: 6,
-    sha1: '1ce7066c5e10bd2293b2e5a0a877994590ff9caf',
+    sha1: '2d742d803cdff0d702f84800fff83b68e0d21470',
     text: [
       given,
       worker,
@@ -1411,7 +1418,7 @@ return store.finish(reply)`,
   },
   cancel: {
     keys: 6,
-    sha1: '6daa4915df2aa5c62e20ea2d7d18f1c0ab58c5da',
+    sha1: 'b1e30f36983342d5cf758cffdb4a6ab5c64bc94c',
     text: [
       given,
       worker,
@@ -1440,7 +1447,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   cancelDurable: {
     keys: 7,
-    sha1: '2d149f039394d41687e2678aaeeb69cde460c073',
+    sha1: 'fbb1007d4432de7821175e22b8e4a42bf59c84ba',
     text: [
       given,
       worker,
@@ -1474,7 +1481,7 @@ return store.finish(reply)`,
   },
   end: {
     keys: 6,
-    sha1: '6198745cbcd02d865c1363e6b6058b4bed6875b9',
+    sha1: '93904218025caf181d2b613f1d9c3cd1bbe7d687',
     text: [
       given,
       worker,
@@ -1502,7 +1509,7 @@ return store.finish({ 'OK', '', text or '' })`,
   },
   fetch: {
     keys: 6,
-    sha1: '338ec2cd9ffd86e2025418538717d09a91b8918a',
+    sha1: 'f65dfb5f209990442eccc7ae1c1b826f8eb907d0',
     text: [
       given,
       worker,
@@ -1569,14 +1576,17 @@ end
 for id in string.gmatch(worker.untold, '([^,]+),') do reply[#reply + 1] = id end
 worker.untold = ''
 if #reserved > 0 then worker.fetched = seed end
-if #reserved == 0 then store.forget(16) end
+if #reserved == 0 then
+  store.forget(16)
+  store.lookAtHistory()
+end
 somethingToFetch = false
 return store.finish(reply)`,
     ].join('\n'),
   },
   lanes: {
     keys: 6,
-    sha1: '86bec26314dc65f2b674bbce75ce78b4eaaa617d',
+    sha1: 'e6c3f1238cd7bc1ea166ddaecae124b039ce2f63',
     text: [
       given,
       worker,
@@ -1630,7 +1640,7 @@ return store.finish(reply)`,
   },
   load: {
     keys: 6,
-    sha1: 'ad32189b5255ed1ed767fc5edd6c6205b9491886',
+    sha1: 'eff07696da8c7804059ae0f3621689a70546a5ff',
     text: [
       given,
       worker,
@@ -1672,7 +1682,7 @@ return store.finish(reply)`,
   },
   pause: {
     keys: 6,
-    sha1: '09f10bc93aa4b5635d85eff43c2da1f9ddba679b',
+    sha1: 'bd8e56411920f89e9180d5576447e280273f6a64',
     text: [
       given,
       worker,
@@ -1714,7 +1724,7 @@ return store.finish({ 'OK', '', accepted })`,
   },
   paused: {
     keys: 6,
-    sha1: '7ebc7fb3d704b23a6cde162b821979c8d0af65da',
+    sha1: '851abd8d96daa3339f47a9834b08237a4d52f199',
     text: [
       given,
       worker,
@@ -1742,7 +1752,7 @@ return store.finish({ 'OK', '', call.principal, tostring(math.floor(worker.now -
   },
   progress: {
     keys: 6,
-    sha1: 'd69a917073be6c53b2b109e13768a75ce0f908e6',
+    sha1: '827fec2929e28d281bf3da7f40eeaec490327a0a',
     text: [
       given,
       worker,
@@ -1769,7 +1779,7 @@ return store.finish({ 'OK', '', call.state, ended[call.state] and store.callFiel
   },
   register: {
     keys: 6,
-    sha1: 'e0d2eb12b97d5624c1066e3f4bfe4894384a035d',
+    sha1: 'c6566e3f68fd06d4a799966785b40bc9f6959a10',
     text: [
       given,
       worker,
@@ -1874,7 +1884,7 @@ return store.finish(reply)`,
   },
   renew: {
     keys: 6,
-    sha1: 'd7ae641200242501cd0bcdc64a004ea957ce7b9a',
+    sha1: '224309558f7712a75a3e05d70cdc241ea3a0f4a3',
     text: [
       given,
       worker,
@@ -1916,7 +1926,7 @@ return store.finish(reply)`,
   },
   report: {
     keys: 6,
-    sha1: 'a82d8926a9499268a0f5fd2b201bc30a3122218b',
+    sha1: 'f6b3910830c293b792727cbeefd4e70ad2d3e19f',
     text: [
       given,
       worker,
@@ -1991,7 +2001,7 @@ return store.finish(reply)`,
   },
   resume: {
     keys: 6,
-    sha1: '4d22854e42a120eb874322e746047aef1f727924',
+    sha1: '7516c0fffeaf294077761cbc07cdeaf32c7c5856',
     text: [
       given,
       worker,
@@ -2030,7 +2040,7 @@ return store.finish({ 'OK', '', 'resumed' })`,
   },
   settle: {
     keys: 6,
-    sha1: '05c7ac671757b245f02cdbf23abba9941c52e34e',
+    sha1: '784a7c6112c798546ea6c096fd03659259ca3287',
     text: [
       given,
       worker,
@@ -2081,7 +2091,7 @@ return store.finish(reply)`,
   },
   submit: {
     keys: 7,
-    sha1: '324f3f1ea02886dc8c7302fc1ca4eab6dc64ec49',
+    sha1: 'ecc5fd216e70636299630dc2d6908e3a7eda3480',
     text: [
       given,
       worker,
@@ -2121,7 +2131,7 @@ return store.finish({ 'OK', '', call.state })`,
   },
   submitDurable: {
     keys: 8,
-    sha1: 'e7980329773478da320f90f39ba47206efc4179f',
+    sha1: 'be06ba9e5821ae3684c93f81ce6aa35e83a8b401',
     text: [
       given,
       worker,
@@ -2171,7 +2181,7 @@ return store.finish(reply)`,
   },
   tick: {
     keys: 6,
-    sha1: '784923e8b9c03b9080e68bc914dc7601ccd8ae67',
+    sha1: 'e9963169dbeded2c528f99bf2e32188a602a90cb',
     text: [
       given,
       worker,
@@ -2197,7 +2207,7 @@ return store.finish({ 'OK', '' })`,
   },
   viewDurable: {
     keys: 7,
-    sha1: 'f9217c418e76c1b439716281bb0f5192d477e984',
+    sha1: '06a739a9634d221474a5a3399939f8059c19dc18',
     text: [
       given,
       worker,
@@ -2227,7 +2237,7 @@ return store.finish(reply)`,
   },
   withdraw: {
     keys: 6,
-    sha1: '78b23c6539e619fa8cd1d9e2e698858c7bfee1fd',
+    sha1: 'e742432e0f58baa9e4e4494b598c2ec6911857ca',
     text: [
       given,
       worker,
@@ -2270,7 +2280,7 @@ return store.finish(reply)`,
   },
   worker: {
     keys: 6,
-    sha1: '6ec12077893a898c8b182ef7fc1d626a0d82da21',
+    sha1: '0bd6108463d13fb1f4ee34c07b3e59607f1c7d35',
     text: [
       given,
       worker,

@@ -35,7 +35,8 @@ export class RedisProcesses {
   readonly #parts: Parts;
   readonly #one: LostSeconds | undefined;
   readonly #ofWorkers = new Map<string, AtNode>();
-  #unnamed = 0;
+  /** Counts what may lead to another process, for one that does not say its name. */
+  #turns = 0;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -79,9 +80,12 @@ export class RedisProcesses {
     const [commands] = clients;
     const lostSeconds = this.#lostSeconds(() => this.#runIdTold(commands.info('server')));
     commands.on('ready', () => {
-      lostSeconds.restarts.connected();
+      this.#turns += 1;
     });
     for (const client of clients) {
+      client.on('ready', () => {
+        lostSeconds.restarts.connected();
+      });
       client.on('close', () => {
         lostSeconds.connectionLost();
       });
@@ -92,9 +96,15 @@ export class RedisProcesses {
   #watchNodes(cluster: Cluster): void {
     for (const change of ['-node', '+node']) {
       cluster.on(change, () => {
-        for (const { lostSeconds } of this.#ofWorkers.values()) mayBeAnother(lostSeconds);
+        for (const { lostSeconds } of this.#ofWorkers.values()) this.#mayBeAnother(lostSeconds);
       });
     }
+  }
+
+  #mayBeAnother(lostSeconds: LostSeconds): void {
+    this.#turns += 1;
+    lostSeconds.connectionLost();
+    lostSeconds.restarts.connected();
   }
 
   #lookWhere(atNode: AtNode): void {
@@ -102,7 +112,7 @@ export class RedisProcesses {
     if (address === undefined || address === atNode.address) return;
     const isFirst = atNode.address === undefined;
     atNode.address = address;
-    if (!isFirst) mayBeAnother(atNode.lostSeconds);
+    if (!isFirst) this.#mayBeAnother(atNode.lostSeconds);
   }
 
   /** Where the last command to that slot was led, or the cluster said last that it is. */
@@ -138,16 +148,10 @@ export class RedisProcesses {
       return /^run_id:(\w+)/m.exec(String(await told))?.[1];
     } catch (error) {
       if (!isForbidden(error)) return undefined;
-      // A Redis that does not say which one it is counts as another one after each connection.
-      this.#unnamed += 1;
-      return `unnamed-${this.#unnamed}`;
+      // A Redis that does not say which one it is counts as another one after each connection for commands.
+      return `unnamed-${this.#turns}`;
     }
   }
-}
-
-function mayBeAnother(lostSeconds: LostSeconds): void {
-  lostSeconds.connectionLost();
-  lostSeconds.restarts.connected();
 }
 
 function isForbidden(error: unknown): boolean {

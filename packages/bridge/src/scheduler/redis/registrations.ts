@@ -32,7 +32,7 @@ export class Registrations {
     if (refusal !== undefined) return refusal;
     // Of calls that this Redis has lost it is not known either where they are.
     await Promise.all([
-      workers.note(workerId),
+      workers.enter(workerId),
       ...holds.map(({ callId }) => whereabouts.claim(callId, workerId, 0)),
     ]);
     return { ok: true, unresolved: reply.values.texts() };

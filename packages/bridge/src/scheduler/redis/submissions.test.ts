@@ -65,7 +65,7 @@ function submitting(
     presence: { begin: () => undefined },
     reach: { watch: () => () => !wasConnectedMeanwhile() },
   });
-  return { scripts, submitted: submissions.submit(call) };
+  return { scripts, submissions, submitted: submissions.submit(call) };
 }
 
 it('says that a call never ran where nothing of its submission can have reached Redis', async () => {
@@ -100,6 +100,27 @@ it('leaves others their turn while Redis refuses to take a call back', async () 
   await vi.waitFor(() => {
     expect(scripts).toEqual(['submit', 'cancel', 'others', 'cancel', 'others', 'cancel']);
   }, 30_000);
+});
+
+it('asks a Redis in trouble to take many calls back one after the other', async () => {
+  let asked = 0;
+  let answer = (_state: ScriptReply): void => undefined;
+  const answered = new Promise<ScriptReply>((resolve) => {
+    answer = resolve;
+  });
+  const cancel = (): Promise<ScriptReply> => {
+    asked += 1;
+    return answered;
+  };
+  const { submissions, submitted } = submitting(givenUp, () => true, { cancel });
+  const others = Array.from({ length: 20 }, (_, index) => {
+    return submissions.submit({ ...call, callId: String(index).padStart(32, '0') });
+  });
+  const answers = await Promise.allSettled([submitted, ...others]);
+  expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(21);
+  expect(asked).toBe(1);
+  answer(told('withdrawn'));
+  await expect.poll(() => asked, { timeout: 30_000 }).toBe(21);
 });
 
 describe('a call whose id another worker has', () => {

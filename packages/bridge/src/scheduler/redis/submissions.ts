@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodelanesError } from '@codelanes/protocol';
-import { refused } from '../memory/refused.js';
 import type { SubmissionRefused, Submitted } from '../store.js';
 import type { NewCall } from '../stored-call.js';
 import type { SchedulerSettings } from '../scheduler-settings.js';
@@ -14,7 +13,7 @@ import type { Reach } from './reach.js';
 import { refusalOf } from './refusals.js';
 import { lanePath, modeLetter, poolLetter, storedText } from './stored-text.js';
 import type { Wakes } from './wakes.js';
-import type { WorkerScripts } from './worker-scripts.js';
+import type { ScriptReply, WorkerScripts } from './worker-scripts.js';
 
 /** How soon a Redis that refused to take a call back is asked again. */
 const askAgainMs = 200;
@@ -33,6 +32,8 @@ interface Parts {
 /** Enters calls, and takes those back that may have been entered when Redis was lost. */
 export class Submissions {
   readonly #parts: Parts;
+  /** By worker, the calls that are to be taken back, the oldest first. */
+  readonly #toTakeBack = new Map<string, Set<string>>();
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -41,18 +42,12 @@ export class Submissions {
 
   async submit(call: NewCall): Promise<Submitted | SubmissionRefused> {
     const { callId, workerId } = call;
-    const { scripts, whereabouts, wakes, heard, presence } = this.#parts;
+    const { whereabouts, wakes, heard, presence } = this.#parts;
     // Heard from before the call is there, so that no change of it is missed.
     await wakes.hearOf(workerId);
-    const entered = scripts.run('submit', workerId, this.#argumentsOf(call));
-    const claimed = whereabouts.claim(callId, workerId, call.executionMs);
-    const [holder, reply] = await this.#orTakenBack(bothOver(claimed, entered), call);
+    const reply = await this.#orTakenBack(this.#enter(call), call);
     const refusal = refusalOf(reply, workerId);
     if (refusal !== undefined) return refusal;
-    if (holder !== workerId) {
-      await scripts.run('cancel', workerId, [callId]);
-      return refused('CALL_ID_TAKEN', `There is already a call ${callId}.`);
-    }
     whereabouts.remember(callId, workerId);
     const state = reply.values.text() === 'reserved' ? 'reserved' : 'waiting';
     heard.entered(callId, state);
@@ -63,6 +58,19 @@ export class Submissions {
   /** Takes nothing back any more. */
   close(): void {
     this.#isClosed = true;
+  }
+
+  /** @throws CodelanesError also where another worker has a call of that id, and this one may have run before it was known. */
+  async #enter(call: NewCall): Promise<ScriptReply> {
+    const { callId, workerId } = call;
+    const { scripts, whereabouts } = this.#parts;
+    const entered = scripts.run('submit', workerId, this.#argumentsOf(call));
+    const claimed = whereabouts.claim(callId, workerId, call.executionMs);
+    const [holder, reply] = await bothOver(claimed, entered);
+    if (holder === workerId || reply.code !== 'OK') return reply;
+    const { values } = await scripts.run('cancel', workerId, [callId]);
+    if (values.text() === 'withdrawn') return { code: 'CALL_ID_TAKEN', values };
+    throw new CodelanesError('CALL_ID_TAKEN', `There is already a call ${callId}.`);
   }
 
   #argumentsOf(call: NewCall): readonly string[] {
@@ -91,21 +99,39 @@ export class Submissions {
       return await submission;
     } catch (error) {
       if (!CodelanesError.is(error) || wasNeverConnected()) throw error;
-      void this.#takeBack(callId, workerId);
+      this.#takeBack(callId, workerId);
       const message = `${error.message} It is not known whether the call ran.`;
       throw new CodelanesError('ASSIGNMENT_EXPIRED', message, { cause: error });
     }
   }
 
-  async #takeBack(callId: string, workerId: string): Promise<void> {
-    while (!this.#isClosed) {
-      const isBack = await this.#parts.scripts.run('cancel', workerId, [callId]).then(
-        () => true,
-        () => false,
-      );
-      if (isBack) return;
-      await sleep(askAgainMs, undefined, { ref: false });
+  #takeBack(callId: string, workerId: string): void {
+    const present = this.#toTakeBack.get(workerId);
+    if (present !== undefined) {
+      present.add(callId);
+      return;
     }
+    const callIds = new Set([callId]);
+    this.#toTakeBack.set(workerId, callIds);
+    void this.#takeAllBack(workerId, callIds);
+  }
+
+  /** One after the other: a Redis that refuses is asked no more often for many calls than for one. */
+  async #takeAllBack(workerId: string, callIds: Set<string>): Promise<void> {
+    for (const callId of callIds) {
+      while (!this.#isClosed && !(await this.#isTakenBack(callId, workerId))) {
+        await sleep(askAgainMs, undefined, { ref: false });
+      }
+      callIds.delete(callId);
+    }
+    this.#toTakeBack.delete(workerId);
+  }
+
+  #isTakenBack(callId: string, workerId: string): Promise<boolean> {
+    return this.#parts.scripts.run('cancel', workerId, [callId]).then(
+      () => true,
+      () => false,
+    );
   }
 }
 

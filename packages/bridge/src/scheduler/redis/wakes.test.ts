@@ -26,6 +26,7 @@ beforeEach(() => {
   wakes = new Wakes(connections.subscriber, keys, new ManualClock(), 'bridge', {
     onNews: ({ workerId }) => heard.push(workerId),
     onEnd: (callId, end) => heard.push(`${callId}: ${end}`),
+    onUnreadable: () => heard.push('unreadable'),
   });
 });
 afterEach(() => {

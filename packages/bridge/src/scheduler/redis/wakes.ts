@@ -32,6 +32,8 @@ export interface Hearing {
   readonly onNews: (news: News) => void;
   /** How a call of this process ended, as it is stored; the news of it follow. */
   readonly onEnd: (callId: string, end: string) => void;
+  /** Something that cannot be read, as a bridge of another version may tell it: whoever listens is woken to look. */
+  readonly onUnreadable: () => void;
 }
 
 /**
@@ -59,7 +61,13 @@ export class Wakes {
       this.#leaveIdle(workerId);
     });
     client.on('message', (channel: string, message: string) => {
-      this.#hear(channel, message);
+      try {
+        this.#hear(channel, message);
+      } catch {
+        // It would end the process: nobody stands above this.
+        hearing.onUnreadable();
+        this.#wakeAll();
+      }
     });
     client.on('ready', this.#connected);
   }

@@ -19,18 +19,24 @@ export class Withdrawals {
   }
 
   note(workerId: string, callId: string): void {
-    const now = this.#clock.now();
-    for (const [earlier, { at }] of this.#calls) {
-      if (now - at < rememberedMs) break;
-      this.#calls.delete(earlier);
-    }
-    this.#calls.set(callId, { workerId, at: now });
+    this.#forgetOld();
+    this.#calls.delete(callId);
+    this.#calls.set(callId, { workerId, at: this.#clock.now() });
   }
 
   /** Takes them all out once more. */
   async repeat(): Promise<void> {
+    this.#forgetOld();
     const calls = [...this.#calls];
     // What cannot be reached now is tried again after the next connection.
     await Promise.allSettled(calls.map(([callId, { workerId }]) => this.#withdrawAgain(workerId, callId)));
+  }
+  /** The id of a call may come again, for another one. */
+  #forgetOld(): void {
+    const now = this.#clock.now();
+    for (const [callId, { at }] of this.#calls) {
+      if (now - at < rememberedMs) break;
+      this.#calls.delete(callId);
+    }
   }
 }

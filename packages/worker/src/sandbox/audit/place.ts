@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { z } from 'zod';
 import type { Directory, Entry } from '../../files/directory.js';
-import { FileRefusal } from '../../files/refusal.js';
+import { FileRefusal, refusalOf } from '../../files/refusal.js';
 
 /** Contents beyond this are not read, in bytes: whoever made them chose how many there are. */
 const rememberedBytes = 1024n ** 2n;
@@ -34,7 +34,11 @@ export const placeSchema = z.discriminatedUnion('kind', [
 ]);
 export type Place = z.infer<typeof placeSchema>;
 
-/** Looks at a name beneath a directory, following nothing; undefined where there is nothing, or no way to it. */
+/**
+ * Looks at a name beneath a directory, following nothing; undefined where there is nothing, or no way to it.
+ *
+ * @throws {FileRefusal} for what is closed to the worker.
+ */
 export function readPlace(base: Directory, segments: readonly string[]): Place | undefined {
   return atParent(base, segments, (parent, name) => {
     const entry = parent.find(name);
@@ -53,8 +57,16 @@ function placeOf(parent: Directory, entry: Entry): Place {
   const mode = Number(entry.stats.mode & 0o777n);
   const { ino, size, ctimeNs, nlink } = entry.stats;
   if (size > rememberedBytes) return { kind: 'large', mode, version: `${ino}:${size}:${ctimeNs}` };
-  const content = readFileSync(`/proc/self/fd/${entry.fd}`).toString('base64');
+  const content = contentOf(entry).toString('base64');
   return { kind: 'file', mode, content, ...(nlink > 1n ? { links: Number(nlink) } : {}) };
+}
+
+function contentOf({ fd, name }: Entry): Buffer {
+  try {
+    return readFileSync(`/proc/self/fd/${fd}`);
+  } catch (error) {
+    throw refusalOf(error, name);
+  }
 }
 
 /** Whether they are alike but for further names. */

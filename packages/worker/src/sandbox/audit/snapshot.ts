@@ -1,6 +1,7 @@
 import { CodelanesError } from '@codelanes/protocol';
 import { z } from 'zod';
 import { Directory } from '../../files/directory.js';
+import { FileRefusal } from '../../files/refusal.js';
 import type { CheckoutLane } from '../lane-facts.js';
 import { listGitlinks, placeOfGitlink } from './gitlinks.js';
 import { baseOf, type OpenedPlaces, type PlaceName } from './opened-places.js';
@@ -25,10 +26,23 @@ export type Snapshot = z.infer<typeof snapshotSchema>;
 /**
  * Takes the snapshot of a checkout that no call runs in.
  *
- * @throws {CodelanesError} `COMMAND_UNAVAILABLE` where an index cannot be looked through: what a call adds to it
- *   could not be told from what was there.
+ * @throws {CodelanesError} `COMMAND_UNAVAILABLE` where an index or a folder cannot be looked through: what a call adds
+ *   to it could not be told from what was there.
  */
 export function takeSnapshot(lane: CheckoutLane): Snapshot {
+  try {
+    return snapshotOf(lane);
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    throw new CodelanesError(
+      'COMMAND_UNAVAILABLE',
+      `The checkout cannot be looked through, so no command is run there: ${error.message} Let the worker's user read and enter what lies beneath ".git" and ".worktrees" again (chmod -R u+rwX).`,
+      { cause: error },
+    );
+  }
+}
+
+function snapshotOf(lane: CheckoutLane): Snapshot {
   const root = Directory.open(`/proc/self/fd/${lane.descriptors.root}`);
   const git = Directory.open(`/proc/self/fd/${lane.descriptors.git}`);
   const opened = { root, git, rootPath: lane.root, gitPath: lane.gitDir };

@@ -30,7 +30,7 @@ function readStanding(principal: string, values: ReplyReader): DurableView['stan
   const state = callStateSchema.parse(values.text());
   switch (state) {
     case 'waiting':
-      return { state, waiting: readReason(values, { principal }) };
+      return { state, sinceMs: values.number(), waiting: readReason(values, { principal }) };
     case 'reserved':
     case 'delivered':
     case 'running':

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DurableView, NewDurableRequest } from '../../durable-requests.js';
 import { ManualClock } from '../../manual-clock.js';
 import { RedisStore } from '../../redis-store.js';
@@ -6,6 +6,7 @@ import type { Loss } from '../../store.js';
 import { defaultSchedulerSettings, type SchedulerSettings } from '../../scheduler-settings.js';
 import { RedisServer } from '../../testing/redis-server.js';
 import { done, idOf, WorkerAtStore, type CallTerms } from '../../testing/worker-at-store.js';
+import { RequestWhereabouts } from './request-whereabouts.js';
 
 const a = ['primary', 'worktree:a'] as const;
 const root = ['primary'] as const;
@@ -93,13 +94,16 @@ describe('a durable request', () => {
     expect(await store.durable.view('carol', 'request-1')).toBeUndefined();
   });
 
-  it('tells its place and what it waits for, and of others only lane and age', async () => {
+  it('tells since when it waits, its place and what for, and of others only lane and age', async () => {
     const running = await worker.run(a, { principal: 'bob' });
     const store = replica();
-    const view = await submit(store, request('request-1', { lane: root }));
-    expect(view.stands).toMatchObject({
+    await submit(store, request('request-1', { lane: root }));
+    clock.advance(700);
+    const view = await store.durable.view('ann', 'request-1');
+    expect(view?.stands).toEqual({
       state: 'waiting',
-      waiting: { position: 1, blockers: [{ lane: a }] },
+      sinceMs: 700,
+      waiting: { position: 1, blockers: [{ lane: a, ageMs: 700, state: 'running' }] },
     });
     expect(JSON.stringify(view)).not.toContain(running);
   });
@@ -287,6 +291,23 @@ describe('a durable request', () => {
     const refusedLives = await livesOf('refused');
     expect(refusedLives).toBeGreaterThan(0);
     expect(refusedLives).toBeLessThanOrEqual(60_000);
+  });
+
+  it('keeps its name where another bridge took it in while this one refused it', async () => {
+    const store = replica({ principalQueueLength: 1 });
+    await worker.run(a);
+    await submit(store, request('taken-in'));
+    const name = `durable-${prefixes}:request:{ann:twice}`;
+    const letsGo = vi.spyOn(RequestWhereabouts.prototype, 'letGo').mockImplementationOnce(async () => {
+      await submit(replica(), request('twice'));
+      await server.ask((client) => client.pexpire(name, 60_000));
+    });
+    expect(await store.durable.submit(request('twice'))).toMatchObject({
+      error: { code: 'WORKER_QUEUE_FULL' },
+    });
+    expect(letsGo).toHaveBeenCalledOnce();
+    letsGo.mockRestore();
+    expect(await server.ask((client) => client.pttl(name))).toBeGreaterThan(24 * hour);
   });
 
   it(

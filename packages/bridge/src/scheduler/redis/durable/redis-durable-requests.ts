@@ -53,9 +53,9 @@ export class RedisDurableRequests implements DurableRequests {
     const { scripts, keys, settings, whereabouts } = this.#parts;
     const principal = storedText(call.principal);
     const lifeMs = durableEndKeptMs + queueWaitMs + executionMs + slackMs;
-    const holder = await this.#requests.claim(principal, requestId, workerId);
-    if (holder !== workerId) {
-      return refused('REQUEST_CONFLICT', `Request ${requestId} is for worker ${holder}.`);
+    const claim = await this.#requests.claim(principal, requestId, workerId, lifeMs);
+    if (claim.workerId !== workerId) {
+      return refused('REQUEST_CONFLICT', `Request ${requestId} is for worker ${claim.workerId}.`);
     }
     const args = [
       call.callId,
@@ -75,7 +75,10 @@ export class RedisDurableRequests implements DurableRequests {
     const moreKeys = [keys.requestsOf(workerId, principal), keys.pairingOf(workerId)];
     const reply = await scripts.run('submitDurable', workerId, args, moreKeys);
     const refusal = refusalOf(reply, workerId);
-    if (refusal !== undefined) return refusal;
+    if (refusal !== undefined) {
+      if (claim.isNew) await this.#letGo(principal, request, lifeMs);
+      return refusal;
+    }
     const view = readRequest({ requestId, workerId, principal }, reply.values);
     if (view === undefined) throw new Error(`request ${requestId} was taken in, but is not told of`);
     await Promise.all([
@@ -83,6 +86,13 @@ export class RedisDurableRequests implements DurableRequests {
       whereabouts.claim(view.callId, workerId, lifeMs),
     ]);
     return { ok: true, view: this.#asKnown(view) };
+  }
+
+  /** Unless it was taken in after all, as it came a second time meanwhile. */
+  async #letGo(principal: string, { requestId, call }: NewDurableRequest, lifeMs: number): Promise<void> {
+    await this.#requests.letGo(principal, requestId);
+    const view = await this.view(call.principal, requestId);
+    if (view !== undefined) await this.#requests.keep(principal, requestId, call.workerId, lifeMs);
   }
 
   view(principal: string, requestId: string): Promise<DurableView | undefined> {

@@ -63,6 +63,10 @@ end
 for id in string.gmatch(worker.untold, '([^,]+),') do reply[#reply + 1] = id end
 worker.untold = ''
 if #reserved > 0 then worker.fetched = seed end
-if #reserved == 0 then store.forget(16) end
+-- An idle worker renews nothing: its polls are where it is noticed that Redis is another one.
+if #reserved == 0 then
+  store.forget(16)
+  store.lookAtHistory()
+end
 somethingToFetch = false
 return store.finish(reply)

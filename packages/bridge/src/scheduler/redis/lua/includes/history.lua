@@ -9,8 +9,8 @@
 local sentAgainFor, onTheWayFor = 60000, 10000
 local anotherSince
 
--- Since when it is another one, as far as anybody has looked: registrations, renewals, what lets durable requests into
--- the queue and what takes calls out of it do. Nil where it does not say which one it is.
+-- Since when it is another one, as far as anybody has looked: registrations, renewals, polls that bring nothing, what lets
+-- durable requests into the queue and what takes calls out of it do. Nil where it does not say which one it is.
 function store.lookAtHistory()
   if anotherSince then return anotherSince end
   local told = redis.pcall('INFO', 'replication')

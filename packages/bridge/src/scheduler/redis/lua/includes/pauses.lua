@@ -30,11 +30,13 @@ function store.wasPausedUnder(call, token)
   return told and string.sub(told, 1, #token + 1) == token .. '|'
 end
 
--- Of a body only what a later request needs is kept: it begins with that. Of a script that went on in seconds that this
--- Redis has lost there is nothing else.
+-- Of a body only what a later request needs is kept: it begins with that, and ends with a request or with results, in
+-- which either word may come once more. Of a script that went on in seconds that this Redis has lost there is nothing else.
 function store.headOfBody(body)
-  local at = string.find(body, '"request":', 1, true) or string.find(body, '"results":', 1, true)
-  return at and string.sub(body, 1, at - 1) or body
+  local past = #body + 1
+  local request = string.find(body, '"request":', 1, true) or past
+  local results = string.find(body, '"results":', 1, true) or past
+  return string.sub(body, 1, math.min(request, results) - 1)
 end
 
 function store.toPaused(call, token, said, keptFor)

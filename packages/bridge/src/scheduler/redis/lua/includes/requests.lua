@@ -14,12 +14,15 @@ function store.readRequest(id)
   return call and { id = id, call = call, fingerprint = fingerprint, queueWait = queueWait }
 end
 
--- Appends call, queue wait, body, state, and how it ended or, while it waits, its reason (see reason.lua).
+-- Appends call, queue wait, body, state, and how it ended or, while it waits, since how many ms and its reason (see
+-- reason.lua).
 function store.tellRequest(reply, request)
   local call = request.call
   local body = store.callField(call.id .. ':b') or ''
   for _, value in ipairs({ call.id, request.queueWait, body, call.state }) do reply[#reply + 1] = value end
-  if call.state == 'waiting' then store.tellReason(reply, call)
+  if call.state == 'waiting' then
+    reply[#reply + 1] = tostring(math.floor(worker.now - call.since))
+    store.tellReason(reply, call)
   elseif ended[call.state] then
     reply[#reply + 1] = store.callField(call.id .. ':e')
   end
