@@ -45,7 +45,7 @@ beforeAll(async () => {
   writeFileSync(join(repository.folder, 'module/.git'), 'gitdir: ../module-git\n');
   programs = new RecordingPrograms(repository.folder, { git: '/usr/bin/git', rg: '/usr/bin/rg' });
   deployment = await Deployment.start(repository, {
-    slots,
+    slots: 2,
     environment: programs.environment,
     worker: {
       roots: [
@@ -84,18 +84,18 @@ const everyCall: readonly Fields[] = [
   { operation: 'search_text', query: 'one' },
 ];
 
-/** The slots of the worker, and the processes that stand by there to become sandboxes. */
-const slots = 2;
+/** The processes that stand by to become sandboxes. */
+const standingBy = 3;
 
 /**
- * The worker's children, when each slot has its process that stands by: a sandbox is made of one of these, another of
+ * The worker's children, when all that are to stand by do: a sandbox is made of one of these, another of
  * which takes its place later, so that no start of one leaves them as they are.
  */
 async function restingChildren(): Promise<number[]> {
   const children = () => childrenOf(deployment.worker?.pid ?? 0);
   await expect
     .poll(() => children().filter(({ words: [program] }) => program?.endsWith('perl')))
-    .toHaveLength(slots);
+    .toHaveLength(standingBy);
   return children().map(({ pid }) => pid);
 }
 

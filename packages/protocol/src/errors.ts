@@ -160,7 +160,7 @@ export const errorKinds = {
     status: 409,
     retryable: false,
     fault: 'operator',
-    next: 'Processes of an earlier call may still run in this lane. It heals when they are gone; "codelanes lanes release" frees it by hand.',
+    next: 'Processes of an earlier call may still run in this lane, or a call left it in doubt. Where processes are why, it heals when they are gone; else "codelanes lanes release" frees it after a look of your own.',
   },
   EDIT_CONFLICT: {
     status: 409,

@@ -1,30 +1,17 @@
-import {
-  assertLaneAdvertised,
-  CodelanesError,
-  describeLane,
-  isInstructionRead,
-  laneKey,
-  laneOf,
-  limits,
-  modeOf,
-  operationKinds,
-  withoutAlias,
-} from '@codelanes/protocol';
-import type { Assignment, Capabilities, Lane, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
+import { CodelanesError, describeLane, laneKey, limits } from '@codelanes/protocol';
+import type { Assignment, Lane, Lease, Pause, Report, Settlement } from '@codelanes/protocol';
 import type { Logger } from 'pino';
 import type { Connection } from '../connection/connection.js';
 import type { ClosedSince } from '../connection/messages.js';
 import { Holds } from '../lanes/holds.js';
 import type { Journal } from '../lanes/journal.js';
-import { withAction } from './environment-action.js';
-import { capabilitiesOf, sharedReads } from './offer.js';
 import { LaneSetups, LaneUnready } from './lane-setups.js';
+import { OfferedRoots, type Requested } from './offered-roots.js';
 import { performCall, type CallToPerform } from './perform-call.js';
 import { SandboxesAhead } from './sandboxes-ahead.js';
 import { rejected } from './rejected.js';
 import { notPaused, Scripts, type ScriptsOptions } from './scripts.js';
 import type { ServedRoot } from './served-root.js';
-import { treeOf } from './served-tree.js';
 import { Stopwatch } from './stopwatch.js';
 import type { CommandSettings } from './wall.js';
 
@@ -48,19 +35,13 @@ export interface CallDeskOptions {
   readonly ripgrep: string | undefined;
 }
 
-interface Admitted {
-  readonly root: ServedRoot;
-  readonly assignment: Assignment;
-}
-
 /**
  * Where assignments arrive. The worker is the last judge: whatever the bridge hands out, a call runs only when
  * nothing held here conflicts with it, its lane is not quarantined, and no journal knows it.
  */
 export class CallDesk {
   readonly #options: CallDeskOptions;
-  readonly #roots: ReadonlyMap<string, ServedRoot>;
-  readonly #capabilities: Capabilities;
+  readonly #offered: OfferedRoots;
   readonly #holds: Holds;
   readonly #setups: LaneSetups;
   readonly #scripts: Scripts;
@@ -73,8 +54,7 @@ export class CallDesk {
   constructor(options: CallDeskOptions) {
     this.#options = options;
     this.#log = options.log;
-    this.#roots = new Map(options.roots.map((root) => [root.id, root]));
-    this.#capabilities = capabilitiesOf(options.roots, options.commands !== undefined);
+    this.#offered = new OfferedRoots(options.roots, options.commands !== undefined);
     const { roots, connection, log, onFailedSetups: onFailures = () => undefined } = options;
     const report = (said: Report) => {
       connection.send({ kind: 'report', report: said });
@@ -82,13 +62,8 @@ export class CallDesk {
     this.#setups = new LaneSetups({ roots, report, onFailures, log });
     this.#scripts = new Scripts({ programs: undefined, ...options.scripts, report, log });
     this.#ahead = new SandboxesAhead(options.commands, options.sandboxKeptMs);
-    const capacities = new Map(
-      options.roots.flatMap(({ repositories }) =>
-        repositories.map(({ lane, slots }) => [laneKey(lane), slots] as const),
-      ),
-    );
     this.#holds = new Holds(
-      { slots: options.slots, filePool: limits.filePool, capacityOf: (key) => capacities.get(key) },
+      { slots: options.slots, filePool: limits.filePool, capacityOf: (key) => this.#offered.slotsOf(key) },
       (lane) => options.roots.some((root) => root.quarantine.blocks(lane) !== undefined),
     );
   }
@@ -171,43 +146,20 @@ export class CallDesk {
   }
 
   #admit(told: Assignment): void {
-    let admitted: Admitted;
+    let requested: Requested;
     try {
-      admitted = this.#asRequested(told);
+      requested = this.#offered.asRequested(told);
     } catch (error) {
       this.#refuse(told, error);
       return;
     }
-    const { root, assignment } = admitted;
+    const { root, assignment } = requested;
     const { callId, lane, mode, pool, request } = assignment;
     if (request.operation === 'resume_script' && !this.#scripts.isPaused(callId, lane)) {
       this.#settle(told, rejected(notPaused()));
       return;
     }
     this.#judge(root, assignment, this.#holds.hold({ callId, lane, mode, pool }));
-  }
-
-  /**
-   * What a call occupies follows from its request; the wire's word for it is never relied on.
-   *
-   * @throws {CodelanesError} `WORKER_MISMATCH` for a lane that is not offered here; as `withAction`.
-   */
-  #asRequested(told: Assignment): Admitted {
-    const { request } = told;
-    assertLaneAdvertised(this.#capabilities, request);
-    const fields = withoutAlias(this.#capabilities, request);
-    const root = this.#roots.get(fields.workspaceId);
-    if (root === undefined) {
-      throw new CodelanesError('WORKER_MISMATCH', 'This worker does not serve that workspace.');
-    }
-    const lane = laneOf(fields);
-    const assignment = {
-      ...withAction(told, this.#capabilities, treeOf(root, lane)),
-      lane,
-      mode: modeOf(request.operation, sharedReads),
-      pool: isInstructionRead(request) ? 'none' : operationKinds[request.operation].pool,
-    } as const;
-    return { root, assignment };
   }
 
   #judge(root: ServedRoot, assignment: Assignment, judgement: ReturnType<Holds['hold']>): void {

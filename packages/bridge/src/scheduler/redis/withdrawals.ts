@@ -31,6 +31,7 @@ export class Withdrawals {
     // What cannot be reached now is tried again after the next connection.
     await Promise.allSettled(calls.map(([callId, { workerId }]) => this.#withdrawAgain(workerId, callId)));
   }
+
   /** The id of a call may come again, for another one. */
   #forgetOld(): void {
     const now = this.#clock.now();
