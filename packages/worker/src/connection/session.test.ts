@@ -263,6 +263,22 @@ describe('Session', () => {
     expect(asked).toEqual(['register', 'poll', 'register', 'poll']);
   });
 
+  it('registers again as often as polls were taken in between', async () => {
+    const asked: string[] = [];
+    const fenced = { status: 409, body: { code: 'WORKER_FENCED', error: 'another start' } };
+    const taken = { body: { version: 1, heldMs: 0, assignments: [], cancellations: [] } };
+    const polls = [fenced, taken, fenced];
+    const url = await bridge((route) => {
+      asked.push(route);
+      return route === 'register' ? { body: registered } : (polls.shift() ?? 'hang');
+    });
+    const { under, said } = session(url);
+    void under.run();
+    const [register, poll] = ['register', 'poll'];
+    await expect.poll(() => asked).toEqual([register, poll, register, poll, poll, register, poll]);
+    expect(said.map(({ kind }) => kind)).not.toContain('refused');
+  });
+
   it('closes only after everything that was to be said has been answered', async () => {
     const order: string[] = [];
     let failures = 2;

@@ -271,7 +271,8 @@ export class Session {
 
   /**
    * Whether a poll was refused as that of an earlier start. The bridge may have lost that this one registered, or heard
-   * late of an earlier one: registering again tells, once until a poll is taken. No other start of this journal lives, as its lock is held here.
+   * late of an earlier one: registering again tells, once until a poll is taken. No other start of this journal lives,
+   * as its lock is held here.
    */
   #isDisplaced(error: unknown): boolean {
     const isFenced = error instanceof BridgeRefusal && error.code === 'WORKER_FENCED';

@@ -4,19 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { leaveRequest, watchRequests } from './request-folder.js';
+import { watches } from './testing/watches.js';
 
-const machine = vi.hoisted(() => ({ hasWatches: true }));
 vi.mock(import('node:fs'), async (original) => {
-  const fs = await original();
-  const noWatch = (): never => {
-    throw new Error('ENOSPC: no watches are left');
-  };
-  return {
-    ...fs,
-    get watch() {
-      return machine.hasWatches ? fs.watch : noWatch;
-    },
-  };
+  const { withWatches } = await import('./testing/watches.js');
+  return withWatches(await original());
 });
 
 let folder: string;
@@ -43,7 +35,7 @@ it.each([
   ['a machine', true],
   ['a machine that has no watches left', false],
 ])('takes what lies there already and what is left there later, on %s', async (_, hasWatches) => {
-  machine.hasWatches = hasWatches;
+  watches.areLeft = hasWatches;
   leaveRequest(folder, 'first', 'lies there');
   watchHere();
   expect(taken).toEqual(['lies there']);

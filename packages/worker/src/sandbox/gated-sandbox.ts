@@ -205,8 +205,8 @@ export class GatedSandbox {
   }
 
   /**
-   * Resolves when bubblewrap has said who the namespace's init is, has ended, or the time is over. Killed before that, bubblewrap would leave an init
-   * behind that is not yet bound to its life, and that nobody knows.
+   * Resolves when bubblewrap has said who the namespace's init is, has ended, or the time is over. Killed before that,
+   * bubblewrap would leave an init behind that is not yet bound to its life, and that nobody knows.
    */
   async #untilInitSaid(limitMs: number): Promise<void> {
     const ended = this.#exited.catch(() => undefined);

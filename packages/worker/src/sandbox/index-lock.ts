@@ -13,9 +13,9 @@ export function hasIndexLock(gitDirectory: number): boolean {
 }
 
 /**
- * Removes the `index.lock` that a killed Git left in a lane's own Git directory; true if there was one that could be removed. Call it only
- * when every process of the lane's call is gone. Only a regular file of that very name is removed, and
- * nothing on the way is followed.
+ * Removes the `index.lock` that a killed Git left in a lane's own Git directory; true if there was one that could be
+ * removed. Call it only when every process of the lane's call is gone. Only a regular file of that very name is
+ * removed, and nothing on the way is followed.
  *
  * @param gitDirectory a descriptor of the lane's Git directory: a worktree's metadata folder, or a checkout's `.git`.
  */

@@ -4,26 +4,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
+import { watches } from '../files/testing/watches.js';
 import { hostProcesses, type ProcessIdentity } from '../lanes/processes.js';
 import { findPerl } from '../network/listener-program.js';
 import { GatedSandbox } from './gated-sandbox.js';
-import { laneTop } from './lane-facts.js';
-import { openLaneSandbox, type LaneSandbox } from './lane-sandbox.js';
+import type { LaneSandbox } from './lane-sandbox.js';
 import { Standby } from './standby.js';
-import { laneFolders } from './worker-folders.js';
 
-const machine = vi.hoisted(() => ({ hasWatches: true }));
 vi.mock(import('node:fs'), async (original) => {
-  const fs = await original();
-  const noWatch = (): never => {
-    throw new Error('ENOSPC: no watches are left');
-  };
-  return {
-    ...fs,
-    get watch() {
-      return machine.hasWatches ? fs.watch : noWatch;
-    },
-  };
+  const { withWatches } = await import('../files/testing/watches.js');
+  return withWatches(await original());
 });
 
 let fixture: LaneFixture;
@@ -34,11 +24,7 @@ let standby: Standby;
 beforeEach(() => {
   fixture = new LaneFixture(['a']);
   lane = fixture.openWorktree('a');
-  sandbox = openLaneSandbox(lane, {
-    machine: fixture.machine,
-    folders: laneFolders(fixture.shared, { lane: laneTop(lane), tree: '' }),
-    workingDirectory: laneTop(lane),
-  });
+  sandbox = fixture.openSandbox(lane);
   standby = new Standby(findPerl(), 1);
 });
 afterEach(() => {
@@ -92,7 +78,7 @@ it.each([
   ['a sandbox that died while it waited', true],
   ['one on a machine that has no watches left', false],
 ])('takes nobody who has the pid of %s for it', async (_, hasWatches) => {
-  machine.hasWatches = hasWatches;
+  watches.areLeft = hasWatches;
   const { gated, init } = await waitingSandbox();
   // Start times are told in ticks of ten milliseconds.
   block(50);

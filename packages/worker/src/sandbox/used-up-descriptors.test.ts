@@ -4,10 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LaneFixture } from '../commands/testing/lane-fixture.js';
 import { findPerl } from '../network/listener-program.js';
 import { GatedSandbox } from './gated-sandbox.js';
-import { laneTop } from './lane-facts.js';
-import { openLaneSandbox, type LaneSandbox } from './lane-sandbox.js';
+import type { LaneSandbox } from './lane-sandbox.js';
 import { Standby } from './standby.js';
-import { laneFolders } from './worker-folders.js';
 
 /** So many files the test may have open. */
 const most = 400;
@@ -19,11 +17,7 @@ let sandbox: LaneSandbox;
 beforeEach(() => {
   fixture = new LaneFixture(['a']);
   lane = fixture.openWorktree('a');
-  sandbox = openLaneSandbox(lane, {
-    machine: fixture.machine,
-    folders: laneFolders(fixture.shared, { lane: laneTop(lane), tree: '' }),
-    workingDirectory: laneTop(lane),
-  });
+  sandbox = fixture.openSandbox(lane);
 });
 afterEach(() => {
   sandbox.close();

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NetworkPolicy } from '../../environment/network-policy.js';
 import { executeCommand, type CommandOutcome, type ExecuteOptions } from '../execute-command.js';
+import { openWall } from '../run-in-lane.js';
 import { openCheckout, pinCheckout } from '../../lanes/checkout.js';
 import { openWorktree } from '../../lanes/verify.js';
 import {
@@ -15,9 +16,9 @@ import {
   type LaneFacts,
   type WorktreeLane,
 } from '../../sandbox/lane-facts.js';
-import { openLaneSandbox } from '../../sandbox/lane-sandbox.js';
+import type { LaneSandbox } from '../../sandbox/lane-sandbox.js';
 import { gatherMachineFacts, type MachineFacts } from '../../sandbox/machine-facts.js';
-import { laneFolders, writeSharedFolders } from '../../sandbox/worker-folders.js';
+import { writeSharedFolders } from '../../sandbox/worker-folders.js';
 
 /** How a command is run, where it matters to a test. */
 export type FixtureOptions = Partial<ExecuteOptions> & {
@@ -110,13 +111,17 @@ export class LaneFixture {
     }
   }
 
+  /** The wall of a lane, as a worker opens it; the caller closes it. */
+  openSandbox(
+    lane: LaneFacts,
+    { machine = this.machine, network }: Pick<FixtureOptions, 'machine' | 'network'> = {},
+  ): LaneSandbox {
+    const home = { lane: laneTop(lane), tree: '' };
+    return openWall({ lane, home, machine, shared: this.shared, network });
+  }
+
   async run(lane: LaneFacts, command: string, options: FixtureOptions = {}): Promise<CommandOutcome> {
-    const sandbox = openLaneSandbox(lane, {
-      machine: options.machine ?? this.machine,
-      folders: laneFolders(this.shared, { lane: laneTop(lane), tree: '' }),
-      workingDirectory: laneTop(lane),
-      network: options.network,
-    });
+    const sandbox = this.openSandbox(lane, options);
     try {
       return await executeCommand({
         policy: sandbox.policy,
